@@ -1,0 +1,38 @@
+"""Lanewise runs whole programs on thousands of GPU threads, or on every core of a CPU."""
+
+from lanewise.devices import Device, DeviceArray, Launch, device
+from lanewise.devices.registry import launcher
+from lanewise.errors import (
+    ArgumentError,
+    CompileError,
+    DeviceError,
+    DeviceLostError,
+    LangError,
+    LangWarning,
+    LanewiseError,
+    NoDeviceError,
+    OutOfMemoryError,
+    TrapError,
+)
+from lanewise.lang import functions
+from lanewise.version import __version__
+
+functions.launcher = launcher
+
+__all__ = [
+    "ArgumentError",
+    "CompileError",
+    "Device",
+    "DeviceArray",
+    "DeviceError",
+    "DeviceLostError",
+    "LangError",
+    "LangWarning",
+    "LanewiseError",
+    "Launch",
+    "NoDeviceError",
+    "OutOfMemoryError",
+    "TrapError",
+    "__version__",
+    "device",
+]

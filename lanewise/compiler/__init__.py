@@ -1,0 +1,30 @@
+"""LLVM IR text to code: `targets` says for what machine, `pipeline` compiles, `cache` keeps, `jit` loads, `workers`
+compile what strangers wrote in processes that may die, `ptxas` checks PTX where the CUDA toolkit is installed.
+"""
+
+from __future__ import annotations
+
+from lanewise.compiler.cache import Cache, default_cache
+from lanewise.compiler.jit import Library, load_object
+from lanewise.compiler.pipeline import Compiled, compile_module, stages
+from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, find_ptxas
+from lanewise.compiler.targets import Target
+from lanewise.compiler.workers import Job, WorkerPool, compile_guest
+
+__all__ = [
+    "Cache",
+    "Compiled",
+    "Job",
+    "KernelUsage",
+    "Library",
+    "PtxasReport",
+    "Target",
+    "WorkerPool",
+    "assemble",
+    "compile_guest",
+    "compile_module",
+    "default_cache",
+    "find_ptxas",
+    "load_object",
+    "stages",
+]

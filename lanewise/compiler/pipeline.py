@@ -1,0 +1,156 @@
+"""LLVM IR text to code in named stages: source, llvm, optimised, then ptx or object; each can be dumped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from lanewise import settings
+from lanewise.compiler import _llvm
+from lanewise.compiler.cache import Cache, default_cache
+from lanewise.compiler.targets import Target
+from lanewise.errors import CompileError, LanewiseError
+from lanewise.version import __version__
+
+CacheChoice = Cache | Literal["default"] | None
+"""Which cache a compile uses: one of your own, the one that the settings name, or none."""
+
+_EXTENSIONS = {
+    "source": ".source.txt",
+    "llvm": ".llvm.ll",
+    "optimised": ".optimised.ll",
+    "asm": ".s",
+    "object": ".o",
+    "ptx": ".ptx",
+}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a compile gave: an object file for the host, or PTX text."""
+
+    code: bytes
+    cached: bool
+    target: Target
+
+
+def compile_module(
+    ir: str,
+    target: Target,
+    *,
+    name: str = "module",
+    level: int = 3,
+    source: str | None = None,
+    cache: CacheChoice = "default",
+) -> Compiled:
+    """Compile the LLVM IR text `ir` for `target` in this process, or take the code from the cache.
+
+    `name` stands in messages and names the dumped files; `source` is the text that the IR was made from and is only
+    dumped. The IR needs no `target` lines. A construct that LLVM cannot compile may end the process: code of guests
+    goes through `compile_guest`.
+    """
+    chosen = resolve_cache(cache)
+    dump = settings.dump_dir()
+    key = cache_key(ir, target, level) if chosen else ""
+    if chosen and dump is None and (code := chosen.get(key)) is not None:
+        return Compiled(code, cached=True, target=target)
+    result = _run(ir, target, name, level, texts=dump is not None)
+    if dump is not None:
+        _dump(dump, name, {"source": source, **result})
+    code = result["ptx" if target.kind == "nvptx" else "object"]
+    if chosen:
+        chosen.put(key, code)
+    return Compiled(code, cached=False, target=target)
+
+
+def stages(ir: str, target: Target, *, name: str = "module", level: int = 3) -> dict[str, str]:
+    """Return the text of each stage: `llvm`, `optimised`, and `asm` for the host or `ptx` for a GPU."""
+    result = _run(ir, target, name, level, texts=True)
+    return {stage: code.decode() for stage, code in result.items() if stage != "object"}
+
+
+def cache_key(ir: str, target: Target, level: int) -> str:
+    """Return the key under which the code of this IR is cached: all that decides what comes out is part of it."""
+    return Cache.key_of("lanewise", __version__, target.key, str(level), ir)
+
+
+def resolve_cache(choice: CacheChoice) -> Cache | None:
+    """Return the cache that `choice` stands for."""
+    return default_cache() if choice == "default" else choice
+
+
+def _run(ir: str, target: Target, name: str, level: int, *, texts: bool) -> dict[str, bytes]:
+    """Run the stages in order; the texts that only people read are made when `texts` asks for them."""
+    llvm = _llvm.binding()
+    result = {"llvm": ir.encode()}
+    with _llvm.lock, _parsed(llvm, ir, target, name) as module:
+        machine = target.machine(level)
+        _optimise(llvm, module, machine, level)
+        if texts:
+            result["optimised"] = str(module).encode()
+        if target.kind == "nvptx":
+            result["ptx"] = machine.emit_assembly(module).rstrip("\0").encode()
+            return result
+        if texts:
+            with module.clone() as copy:  # emission changes the module that it reads
+                result["asm"] = machine.emit_assembly(copy).encode()
+        result["object"] = machine.emit_object(module)
+    return result
+
+
+@contextmanager
+def _parsed(llvm: Any, ir: str, target: Target, name: str) -> Iterator[Any]:
+    """Parse and check the IR in a context of its own, so that no type outlives its module or clashes with another's."""
+    # The layout goes first: LLVM gives accesses that name no alignment the one of the layout it has read by then.
+    header = f'target datalayout = "{target.data_layout}" target triple = "{target.triple}"\n'
+    with llvm.create_context() as context:
+        try:
+            module = llvm.parse_assembly(header + ir, context)
+        except RuntimeError as error:
+            raise CompileError(f"{name}: {_parse_message(str(error))}") from None
+        with module:
+            if module.triple != target.triple or module.data_layout != target.data_layout:
+                raise CompileError(
+                    f"{name}: the IR says it is for {module.triple!r}, the target is {target.triple!r}; "
+                    "leave the `target` lines out of the IR"
+                )
+            try:
+                module.verify()
+            except RuntimeError as error:
+                raise CompileError(f"{name}: LLVM refused the IR: {str(error).strip()}") from None
+            yield module
+
+
+def _parse_message(text: str) -> str:
+    """Turn llvmlite's parse error around: where, what, then the offending line with LLVM's caret."""
+    found = re.search(r"<string>:(\d+):(\d+): error: (.*)", text, re.DOTALL)
+    if found is None:
+        return text.strip()
+    line, column, rest = found.groups()
+    return f"line {int(line) - 1}, column {column} of the LLVM IR: {rest.rstrip()}"  # less the header's line
+
+
+def _optimise(llvm: Any, module: Any, machine: Any, level: int) -> None:
+    with llvm.create_pipeline_tuning_options(speed_level=level) as options:
+        options.loop_vectorization = level > 1
+        options.slp_vectorization = level > 1
+        with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
+            passes.run(module, builder)
+
+
+def _dump(directory: Path, name: str, texts: dict[str, bytes | str | None]) -> None:
+    """Write each stage that there is to a file of its own, named after the module and the stage."""
+    stem = re.sub(r"[^\w.+-]+", "_", name)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for stage, text in texts.items():
+            if text is not None:
+                (directory / (stem + _EXTENSIONS[stage])).write_bytes(text.encode() if isinstance(text, str) else text)
+    except OSError as error:
+        raise LanewiseError(
+            f"LANEWISE_DUMP names {str(directory)!r}, and {name!r} cannot be written there ({error.strerror})"
+        ) from error

@@ -1,0 +1,79 @@
+"""Check PTX with the CUDA toolkit's assembler, where it is installed: registers and spills are known without a GPU."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanewise.errors import CompileError
+
+_KERNEL = re.compile(r"Compiling entry function '([^']+)'[^\n]*\n(.*?)(?=Compiling entry|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class KernelUsage:
+    """What one kernel takes of a GPU: registers per thread, and bytes."""
+
+    registers: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
+class PtxasReport:
+    """What ptxas made of a module: the kernels by name, and the machine code."""
+
+    kernels: Mapping[str, KernelUsage]
+    cubin: bytes
+
+
+def find_ptxas() -> str | None:
+    """Return the path of ptxas: on PATH, else in the toolkit that CUDA_HOME or CUDA_PATH names, or /usr/local/cuda."""
+    if found := shutil.which("ptxas"):
+        return found
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    return shutil.which("ptxas", path=os.pathsep.join(str(Path(home) / "bin") for home in homes if home))
+
+
+def assemble(ptx: bytes, sm: int = 90) -> PtxasReport:
+    """Assemble PTX text for compute capability `sm` and return what its kernels use."""
+    program = find_ptxas()
+    if program is None:
+        raise CompileError("ptxas was not found; install the CUDA toolkit or set CUDA_HOME to where it is")
+    with tempfile.TemporaryDirectory(prefix="lanewise-") as directory:
+        source, cubin = Path(directory, "module.ptx"), Path(directory, "module.cubin")
+        source.write_bytes(ptx)
+        command = [program, "-v", f"-arch=sm_{sm}", "-o", str(cubin), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        said = done.stdout + done.stderr
+        if done.returncode:
+            raise CompileError(f"ptxas refused the PTX: {said.replace(directory + os.sep, '').strip()}")
+        return PtxasReport(_kernels(said), cubin.read_bytes())
+
+
+def _kernels(said: str) -> dict[str, KernelUsage]:
+    """Read the `-v` report: a block per kernel, and blocks for device functions in between that have no registers."""
+    kernels = {}
+    for name, block in _KERNEL.findall(said):
+        own = block.partition(f"Function properties for {name}\n")[2] or block
+
+        def number(pattern: str, text: str = own) -> int:
+            found = re.search(pattern, text)
+            return int(found[1]) if found else 0
+
+        kernels[name] = KernelUsage(
+            registers=number(r"Used (\d+) registers"),
+            stack_bytes=number(r"(\d+) bytes stack frame"),
+            spill_store_bytes=number(r"(\d+) bytes spill stores"),
+            spill_load_bytes=number(r"(\d+) bytes spill loads"),
+            shared_bytes=number(r"(\d+) bytes smem"),
+        )
+    return kernels

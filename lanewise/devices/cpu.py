@@ -1,0 +1,149 @@
+"""The CPU device: kernels run on worker threads without the GIL, groups spread over the cores."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lanewise import settings
+from lanewise.compiler import Library, Target, compile_module, load_object
+from lanewise.devices.arguments import ArgumentPacker
+from lanewise.devices.base import Buffer, Device, Launch, Properties
+from lanewise.devices.cpu_native import runtime
+from lanewise.devices.cpu_workers import CpuLaunch, LaunchQueue
+from lanewise.devices.foreign import ForeignArray
+from lanewise.devices.shapes import check_shape
+from lanewise.errors import ArgumentError, OutOfMemoryError
+from lanewise.lang.abi_host import HostAbi
+from lanewise.lang.functions import Kernel
+from lanewise.lang.program import Module, lower_kernel
+
+_ALIGNMENT = 64
+_CHUNKS_PER_WORKER = 8
+_RECURSIVE_STACK_BYTES = 256 * 1024
+_STACK_BYTES = 32 * 1024
+
+
+@dataclass(frozen=True)
+class LoadedKernel:
+    """A kernel as native code, with what a launch of it needs."""
+
+    module: Module
+    entry: int
+    packer: ArgumentPacker
+    library: Library
+    stack_bytes: int
+    """Stack of a fiber; 0 for kernels that run as plain loops."""
+
+
+class CpuDevice(Device):
+    """Every core of this machine. Device memory is host memory; groups with barriers run as fibers."""
+
+    def __init__(self) -> None:
+        self.name = "cpu"
+        self._workers = settings.cpu_threads()
+        self.properties = Properties(
+            name=_cpu_name(),
+            cores=self._workers,
+            resident_threads=self._workers * settings.DEFAULT_GROUP_SIZE * 4,
+            memory_bytes=_memory_bytes(),
+            details=(("architecture", platform.machine()),),
+        )
+        self._loaded: dict[Kernel, LoadedKernel] = {}
+        self._queue = LaunchQueue(self._workers)
+
+    def alloc(self, nbytes: int) -> Buffer:
+        try:
+            memory = np.empty(nbytes + _ALIGNMENT, np.uint8)
+        except (MemoryError, ValueError):
+            raise OutOfMemoryError(f"the CPU has no {nbytes:,} bytes free; free arrays or work in parts") from None
+        start = memory.ctypes.data
+        address = (start + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
+        return Buffer(self, address, nbytes, owner=memory)
+
+    def copy_in(self, target: Buffer, source: np.ndarray[Any, Any], offset: int = 0) -> None:
+        self.synchronize()
+        ctypes.memmove(target.address + offset, source.ctypes.data, source.nbytes)
+
+    def copy_out(self, target: np.ndarray[Any, Any], source: Buffer, offset: int = 0) -> None:
+        self.synchronize()
+        ctypes.memmove(target.ctypes.data, source.address + offset, target.nbytes)
+
+    def copy(self, target: Buffer, source: Buffer, nbytes: int) -> None:
+        self.synchronize()
+        ctypes.memmove(target.address, source.address, nbytes)
+
+    def fill(self, target: Buffer, byte: int, nbytes: int) -> None:
+        self.synchronize()
+        ctypes.memset(target.address, byte, nbytes)
+
+    def check_foreign(self, found: ForeignArray, what: str) -> None:
+        if found.on_cuda:
+            raise ArgumentError(f"{what} lives on a CUDA device, the launch is on the CPU; copy it to the host first")
+        if not found.contiguous:
+            raise ArgumentError(f"{what} is not contiguous; pass numpy.ascontiguousarray(...) of it")
+        if found.readonly:
+            raise ArgumentError(f"{what} is read-only, and a kernel could write to it; pass a copy")
+
+    def prepare(self, kernel: Kernel, group_size: int = settings.DEFAULT_GROUP_SIZE) -> None:
+        self._load(kernel)
+
+    def _load(self, kernel: Kernel) -> LoadedKernel:
+        loaded = self._loaded.get(kernel)
+        if loaded is None:
+            module = lower_kernel(kernel, HostAbi())
+            compiled = compile_module(module.ir, Target.host(), name=f"{kernel.name}.cpu", source=module.source)
+            library = load_object(compiled.code, [module.entry], runtime().imports)
+            stack = 0
+            if module.facts.converges or module.facts.yields:
+                stack = (_RECURSIVE_STACK_BYTES if module.recursive else _STACK_BYTES) + 2 * module.facts.local_bytes
+                stack = (stack + 4095) // 4096 * 4096
+            loaded = LoadedKernel(module, library.address(module.entry), ArgumentPacker(kernel, self), library, stack)
+            self._loaded[kernel] = loaded
+        return loaded
+
+    def launch(self, kernel: Kernel, threads: int, group_size: int, args: Sequence[Any]) -> Launch:
+        check_shape(kernel, threads, group_size, settings.MAX_GROUP_SIZE)
+        loaded = self._load(kernel)
+        packed = loaded.packer.layout.pack(*loaded.packer.values(args))
+        groups = -(-threads // group_size)
+        chunk = max(1, groups // (self._workers * _CHUNKS_PER_WORKER))
+        if loaded.stack_bytes == 0 and threads <= _SMALL_LAUNCH:
+            chunk = groups  # not worth waking a second core
+        launch = CpuLaunch(loaded, packed, threads, group_size, groups, chunk, keep=args)
+        self._queue.submit(launch)
+        return launch
+
+    def synchronize(self) -> None:
+        self._queue.wait()
+
+    def close(self) -> None:
+        self._queue.close()
+
+
+_SMALL_LAUNCH = 4096
+"""Threads of a plain kernel that one core runs sooner than a second one wakes up."""
+
+
+def _cpu_name() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _memory_bytes() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return 0

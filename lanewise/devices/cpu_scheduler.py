@@ -1,0 +1,294 @@
+"""The CPU's runtime, in lang: it runs the threads of a group as fibers and ends threads that trap or fault.
+
+One worker thread of the OS runs one group at a time, so the lanes of a group never run at the same instant: what they
+share needs no atomics here. What workers share (the launch) does.
+"""
+
+from lanewise.devices.fibers import frame_layout
+from lanewise.lang.atomics import atomic_add, atomic_min
+from lanewise.lang.functions import device
+from lanewise.lang.lane import AT_BARRIER, AT_WARP, DONE, READY, Lane, Launch, WarpBox, Worker
+from lanewise.lang.program import external
+from lanewise.lang.structs import struct
+from lanewise.lang.types import Ptr, i32, u8, u32, u64
+from lanewise.lang.vocabulary import addressof
+from lanewise.settings import WARP_SIZE
+
+FRAME = frame_layout()
+FRAME_WORDS = FRAME.words
+FRAME_LANE, FRAME_FUNCTION, FRAME_ARGS = FRAME.lane, FRAME.function, FRAME.args
+FRAME_DONE, FRAME_START = FRAME.done, FRAME.start
+
+FINISHED, TRAPPED, INTERRUPTED = range(3)
+DEADLOCK_SITE = u32(0xFFFFFFFF)
+STACK_STAGGER = 192  # stacks must not all start at the same place of a page, or they fight for the same cache lines
+STACK_RESERVE = 8192
+MAX_WORKERS = 1024
+
+
+@struct
+class WorkerEntry:
+    """Which OS thread is which worker, for signal handlers."""
+
+    thread: u64
+    worker: u64
+
+
+@struct
+class WorkerTable:
+    """All workers of the process."""
+
+    count: u32
+    entries: WorkerEntry[MAX_WORKERS]
+
+
+@external
+def lw_switch(save: Ptr[u64], load: u64): ...
+
+
+@external
+def lw_enter(save: Ptr[u64], function: u64, a: u64, b: u64, c: u64) -> u32: ...
+
+
+@external
+def lw_leave(sp: u64, code: u32): ...
+
+
+@external
+def lw_fiber_address() -> u64: ...
+
+
+@external
+def lw_lane_done_address() -> u64: ...
+
+
+@external
+def lw_worker_table() -> Ptr[WorkerTable]: ...
+
+
+@external
+def lw_old_action(signal: i32) -> Ptr[u8]: ...
+
+
+@external
+def pthread_self() -> u64: ...
+
+
+@external
+def sched_yield() -> i32: ...
+
+
+@external
+def sigaction(signal: i32, action: Ptr[u8], old: Ptr[u8]) -> i32: ...
+
+
+@device
+def lw_run(launch: Ptr[Launch], worker: Ptr[Worker], entry: u64, args: u64) -> u32:
+    """Run a worker's share of a launch; comes back after a trap to go on behind the thread that trapped."""
+    code = u32(TRAPPED)
+    while code == TRAPPED:
+        worker.in_device = 1
+        code = lw_enter(addressof(worker.sp), entry, u64(launch), u64(worker), args)
+    worker.in_device = 0
+    return code
+
+
+@device
+def lw_run_groups(launch: Ptr[Launch], worker: Ptr[Worker], body: u64, args: u64):
+    """Take groups until none is left and run each as fibers."""
+    groups = u64(launch.group_count)
+    chunk = u64(launch.chunk)
+    while True:
+        first = atomic_add(launch.next_group, chunk)
+        if first >= groups:
+            return
+        for group in range(first, min(first + chunk, groups)):
+            run_group(launch, worker, u32(group), body, args)
+
+
+@device
+def run_group(launch: Ptr[Launch], worker: Ptr[Worker], group: u32, body: u64, args: u64):
+    """Run one group: every lane until it waits, then all those that wait for nobody any more, until all are done."""
+    lanes = Ptr[Lane](worker.lanes)
+    first = group * launch.group_size
+    threads = min(launch.group_size, launch.thread_count - first)
+    for local in range(threads):
+        start_lane(launch, worker, lanes + local, first + local, local, group, threads, body, args)
+    warps = (threads + WARP_SIZE - 1) >> 5
+    done = u32(0)
+    while done < threads:
+        done = 0
+        waiting = u32(0)
+        ran = u32(0)
+        for warp in range(warps):
+            base = warp * WARP_SIZE
+            size = min(u32(WARP_SIZE), threads - base)
+            ran += run_warp(worker, lanes + base, size)
+            for local in range(size):
+                state = lanes[base + local].state
+                if state == DONE:
+                    done += 1
+                elif state == AT_BARRIER:
+                    waiting += 1
+        if waiting > 0 and waiting + done == threads:
+            for local in range(threads):
+                if lanes[local].state == AT_BARRIER:
+                    lanes[local].state = READY
+        elif done < threads:
+            if ran == 0:
+                # Some lanes wait at a barrier, others at a warp operation: none of them can ever go on.
+                record_trap(launch, first, DEADLOCK_SITE)
+                return
+            sched_yield()  # all that can run polls; let other workers change what it polls
+
+
+@device
+def run_warp(worker: Ptr[Worker], lanes: Ptr[Lane], size: u32) -> u32:
+    """Run the lanes of one warp until each is done, yields or waits at a barrier; gives how many ran at all."""
+    ran = u32(0)
+    again = True
+    while again:
+        again = False
+        met = u32(0)
+        stopped = u32(0)
+        for local in range(size):
+            if lanes[local].state == READY:
+                ran += 1
+                lw_switch(addressof(worker.scheduler_sp), lanes[local].sp)
+            if lanes[local].state == AT_WARP:
+                met += 1
+            elif lanes[local].state == DONE:
+                stopped += 1
+        if met > 0 and met + stopped == size:
+            release_warp(lanes, size)
+            again = True
+    return ran
+
+
+@device
+def release_warp(lanes: Ptr[Lane], size: u32):
+    """All lanes of a warp that are left have brought their value: tell them who is present and let them go on."""
+    present = u32(0)
+    for local in range(size):
+        if lanes[local].state == AT_WARP:
+            present |= u32(1) << local
+            lanes[local].state = READY
+    for local in range(size):
+        if lanes[local].state == READY:
+            Ptr[WarpBox](lanes[local].box).present = present
+
+
+@device
+def start_lane(
+    launch: Ptr[Launch],
+    worker: Ptr[Worker],
+    lane: Ptr[Lane],
+    thread: u32,
+    local: u32,
+    group: u32,
+    threads: u32,
+    body: u64,
+    args: u64,
+):
+    """Prepare a lane's stack so that the first switch to it calls the kernel."""
+    bottom = worker.stacks + u64(local) * (worker.stack_size + STACK_STAGGER)
+    frame = Ptr[u64](bottom + worker.stack_size) - FRAME_WORDS
+    frame[FRAME_LANE] = u64(lane)
+    frame[FRAME_FUNCTION] = body
+    frame[FRAME_ARGS] = args
+    frame[FRAME_DONE] = lw_lane_done_address()
+    frame[FRAME_START] = lw_fiber_address()
+    lane.thread_id = thread
+    lane.local_id = local
+    lane.group_id = group
+    lane.group_threads = threads
+    lane.launch = u64(launch)
+    lane.worker = u64(worker)
+    lane.shared = worker.shared
+    lane.stack_limit = bottom + STACK_RESERVE
+    lane.sp = u64(frame)
+    lane.state = READY
+    lane.turn = 0
+
+
+@device
+def suspend(lane: Ptr[Lane], state: u32):
+    """Go back to the scheduler; control returns here when the lane may go on."""
+    lane.state = state
+    lw_switch(addressof(lane.sp), Ptr[Worker](lane.worker).scheduler_sp)
+
+
+@device
+def lw_barrier(lane: Ptr[Lane]):
+    """Wait for the other lanes of the group."""
+    suspend(lane, AT_BARRIER)
+
+
+@device
+def lw_yield(lane: Ptr[Lane]):
+    """Let the other lanes of the group run."""
+    suspend(lane, READY)
+
+
+@device
+def lw_warp_exchange(lane: Ptr[Lane], bits: u64) -> Ptr[WarpBox]:
+    """Bring a value, wait for the other lanes of the warp, and get the box with what each brought."""
+    boxes = Ptr[WarpBox](Ptr[Worker](lane.worker).boxes)
+    box = boxes + ((lane.local_id >> 5) * 2 + lane.turn)
+    lane.turn ^= 1
+    lane.box = u64(box)
+    box.values[lane.local_id & 31] = bits
+    suspend(lane, AT_WARP)
+    return box
+
+
+@device
+def lw_lane_done(lane: Ptr[Lane]):
+    """A lane has returned from the kernel; its stack is never entered again."""
+    suspend(lane, DONE)
+
+
+@device
+def lw_trap(lane: Ptr[Lane], site: u32):
+    """End a lane: record where, then leave it for good."""
+    record_trap(Ptr[Launch](lane.launch), lane.thread_id, site)
+    worker = Ptr[Worker](lane.worker)
+    if worker.scheduler_sp != 0:
+        suspend(lane, DONE)
+    worker.next = lane.thread_id + 1
+    lw_leave(worker.sp, TRAPPED)
+
+
+@device
+def record_trap(launch: Ptr[Launch], thread: u32, site: u32):
+    """Count a trap and keep the one of the lowest thread."""
+    atomic_add(launch.traps.count, 1)
+    atomic_min(launch.traps.first, (u64(thread) << 32) | u64(site))
+
+
+@device
+def lw_on_signal(signal: i32, info: Ptr[u8], context: Ptr[u8]):
+    """End a worker's launch on a fault or when it is cancelled; any other thread's fault goes to the handler before ours."""
+    table = lw_worker_table()
+    me = pthread_self()
+    for index in range(table.count):
+        if table.entries[index].thread == me:
+            worker = Ptr[Worker](table.entries[index].worker)
+            if worker.in_device != 0:
+                worker.in_device = 0
+                worker.signal = u32(signal)
+                worker.fault_address = Ptr[u64](info)[2]
+                lw_leave(worker.sp, INTERRUPTED)
+    sigaction(signal, lw_old_action(signal), Ptr[u8](u64(0)))
+
+
+EXPORTS = (
+    lw_run,
+    lw_run_groups,
+    lw_barrier,
+    lw_yield,
+    lw_warp_exchange,
+    lw_lane_done,
+    lw_trap,
+    lw_on_signal,
+)

@@ -1,0 +1,90 @@
+"""Which devices there are, which one `auto` takes, and how `kernel[threads](...)` finds its device."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lanewise import settings
+from lanewise.devices.arrays import DeviceArray
+from lanewise.devices.base import Device, Launch
+from lanewise.devices.shapes import parse_shape
+from lanewise.errors import NoDeviceError
+from lanewise.lang.functions import Kernel
+
+_devices: dict[str, Device] = {}
+_lock = threading.Lock()
+
+
+def device(name: str = "auto") -> Device:
+    """The device of this name: `auto` (a GPU if there is one, else the CPU), `cpu`, `cuda`, `cuda:1` or `null`.
+
+    Asking twice gives the same object; after a fault on a GPU, asking again gives a new one that works.
+    """
+    if name == "auto":
+        name = settings.default_device()
+    if name == "auto":
+        return _auto()
+    kind, _, index = name.partition(":")
+    if kind not in _KINDS or (index and (kind != "cuda" or not index.isdecimal())):
+        raise NoDeviceError(f"there is no device {name!r}; write auto, cpu, cuda, cuda:1 or null")
+    if kind == "cuda":
+        name = f"cuda:{int(index or 0)}"
+    with _lock:
+        found = _devices.get(name)
+        if found is None or getattr(found, "lost", False):
+            found = _KINDS[kind](int(index or 0))
+            _devices[name] = found
+        return found
+
+
+def _cpu(index: int) -> Device:
+    from lanewise.devices.cpu import CpuDevice  # brings LLVM with it, which `import lanewise` must not
+
+    return CpuDevice()
+
+
+def _cuda(index: int) -> Device:
+    from lanewise.devices.cuda import CudaDevice  # needs the optional cuda-bindings
+
+    return CudaDevice(index)
+
+
+def _null(index: int) -> Device:
+    from lanewise.devices.null import NullDevice
+
+    return NullDevice()
+
+
+_KINDS: dict[str, Callable[[int], Device]] = {"cpu": _cpu, "cuda": _cuda, "null": _null}
+
+
+def _auto() -> Device:
+    try:
+        return device("cuda")
+    except NoDeviceError:
+        return device("cpu")
+
+
+def launcher(kernel: Kernel, shape: Any) -> Callable[..., Launch]:
+    """What `kernel[shape]` gives: call it with the arguments to launch on the device where its arrays live."""
+    threads, group_size = parse_shape(kernel, shape)
+
+    def launch(*args: Any) -> Launch:
+        return device_of(kernel, args).launch(kernel, threads, group_size, args)
+
+    return launch
+
+
+def device_of(kernel: Kernel, args: Sequence[Any]) -> Device:
+    """The device that the first array argument lives on; the default device where there is none."""
+    for arg in args:
+        if type(arg) is DeviceArray:
+            return arg.buffer.device
+    for arg in args:
+        if getattr(arg, "__cuda_array_interface__", None) is not None:
+            return device("cuda")
+        if hasattr(arg, "__array_interface__"):
+            return device("cpu")
+    return device()

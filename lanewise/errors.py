@@ -1,0 +1,62 @@
+"""Every error that Lanewise raises on purpose; all derive from LanewiseError, so one `except` catches them.
+
+A message says what was wrong, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class LanewiseError(Exception):
+    """Base of all errors that Lanewise raises on purpose."""
+
+
+class LangError(LanewiseError):
+    """A mistake in device code: carries the position and shows the source line with a caret."""
+
+    def __init__(self, message: str, *, filename: str, line: int, column: int, rendered: str, hint: str = "") -> None:
+        super().__init__(rendered)
+        self.message = message
+        self.hint = hint
+        self.filename = filename
+        self.line = line
+        self.column = column
+
+
+class LangWarning(UserWarning):
+    """Device code that works but wastes the device, such as one thread working while the others wait."""
+
+
+class CompileError(LanewiseError):
+    """LLVM refused, aborted or ran out of time while it compiled a module."""
+
+
+class DeviceError(LanewiseError):
+    """A device cannot do what was asked of it."""
+
+
+class NoDeviceError(DeviceError):
+    """The device that was asked for is not there."""
+
+
+class DeviceLostError(DeviceError):
+    """The device faulted; everything that lived on this device object is gone, a new device object works."""
+
+
+class OutOfMemoryError(DeviceError):
+    """The device has not enough free memory for an allocation."""
+
+
+class ArgumentError(DeviceError, ValueError):
+    """An argument of a launch, copy or allocation does not fit; the message names it."""
+
+
+class TrapError(DeviceError):
+    """A thread of a kernel stopped itself: an assertion, an integer division by zero, a recursion too deep."""
+
+    def __init__(self, message: str, *, kernel: str, thread: int, threads: int, filename: str, line: int) -> None:
+        super().__init__(message)
+        self.kernel = kernel
+        self.thread = thread
+        self.threads = threads
+        self.filename = filename
+        self.line = line

@@ -1,0 +1,102 @@
+"""Where a piece of device code stands in the user's own file, and the error that shows it with a caret."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import os
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lanewise.errors import LangError, LanewiseError
+
+
+@dataclass(frozen=True)
+class Position:
+    """A span in a source file; line and column count from 1, `end` is the column behind the last character."""
+
+    filename: str
+    line: int
+    column: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"{short_path(self.filename)}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The parsed text of one Python function, able to say where each node stands in its file."""
+
+    filename: str
+    first_line: int
+    text: str
+    node: ast.FunctionDef
+
+    def position(self, node: ast.AST) -> Position:
+        """The span of a node; a node over several lines is cut at the end of its first."""
+        lineno = getattr(node, "lineno", self.node.lineno)
+        column = getattr(node, "col_offset", 0)
+        end_line = getattr(node, "end_lineno", lineno)
+        end = getattr(node, "end_col_offset", column + 1)
+        raw = _line(self, lineno).encode()
+        column = len(raw[:column].decode(errors="replace"))
+        end = len(raw[:end].decode(errors="replace")) if end_line == lineno else len(_line(self, lineno).rstrip())
+        return Position(self.filename, lineno, column + 1, max(end, column + 1) + 1)
+
+    def error(self, message: str, node: ast.AST, hint: str = "") -> LangError:
+        """The error to raise for a mistake at this node."""
+        return render_error(message, self.position(node), _line(self, self.position(node).line), hint)
+
+
+def _line(source: Source, line: int) -> str:
+    lines = source.text.splitlines()
+    at = line - source.first_line
+    return lines[at] if 0 <= at < len(lines) else linecache.getline(source.filename, line).rstrip("\n")
+
+
+def short_path(filename: str) -> str:
+    """The path relative to where the user is, if that is shorter to read."""
+    relative = os.path.relpath(filename) if os.path.isabs(filename) else filename
+    return filename if relative.startswith("..") else relative
+
+
+def render_error(message: str, position: Position, line: str, hint: str = "", kind: str = "error") -> LangError:
+    """A LangError whose text shows the line with carets under the span and the hint below."""
+    number = f"{position.line:>6}"
+    caret = " " * (position.column - 1) + "^" * max(1, position.end - position.column)
+    shown = f"{position}: {kind}: {message}\n{number} | {line.rstrip()}\n{' ' * len(number)} | {caret}"
+    if hint:
+        shown += "\n" + textwrap.indent(hint, "    ")
+    return LangError(
+        message,
+        filename=position.filename,
+        line=position.line,
+        column=position.column,
+        rendered=shown,
+        hint=hint,
+    )
+
+
+def source_of(function: Callable[..., Any]) -> Source:
+    """Find and parse the source of a Python function, with line numbers as in its file."""
+    name = getattr(function, "__qualname__", repr(function))
+    filename = inspect.getsourcefile(function) or function.__code__.co_filename
+    try:
+        lines, first_line = inspect.getsourcelines(function)
+    except OSError:
+        raise LanewiseError(
+            f"the source of {name} cannot be read from {filename}; device code must stand in a file or a notebook cell"
+        ) from None
+    text = "".join(lines)
+    # A nested function's source is indented; a line before it keeps every column as it is in the file.
+    indented = text[:1].isspace()
+    tree = ast.parse("if True:\n" + text if indented else text)
+    node = tree.body[0].body[0] if indented else tree.body[0]  # type: ignore[attr-defined]
+    if not isinstance(node, ast.FunctionDef):
+        raise LanewiseError(f"{name} in {filename} is not a plain function; write it with `def`")
+    ast.increment_lineno(node, first_line - (2 if indented else 1))
+    return Source(filename, first_line, text, node)

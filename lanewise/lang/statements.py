@@ -1,0 +1,499 @@
+"""Statements of device code: control flow, assignment, and which names surely have a value at each point."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from lanewise.lang import numbers
+from lanewise.lang.expressions import (
+    OPERATORS,
+    binary,
+    condition,
+    integer,
+    lower,
+    static_condition,
+    static_value,
+    typed,
+)
+from lanewise.lang.ir import Literal, Operand, Place, Tuple, Value, constant
+from lanewise.lang.lowering import FunctionLowering, Loop
+from lanewise.lang.types import VOID, ArrayType, PointerType, Scalar, StructType, TupleType, Type, u64
+
+
+def lower_body(fn: FunctionLowering) -> None:
+    """Lower the whole body of a function into its block."""
+    source = fn.function.source
+    assert fn.assigned is not None
+    for name, kind in fn.function.parameters.items():
+        place = fn.declare(name, kind, clean=fn.program.is_kernel(fn.function))
+        fn.block.emit(f"store {kind.llvm} %arg_{name}, ptr {place.ref}")
+        fn.assigned.add(name)
+    lower_block(fn, source.node.body)
+    if fn.function.result is VOID:
+        if not fn.block.terminated:
+            fn.block.terminate("ret void")
+    elif fn.assigned is None:
+        if not fn.block.terminated:
+            fn.block.terminate("unreachable")
+    else:
+        raise fn.error(
+            f"{fn.function.name} can end without returning a {fn.function.result}",
+            source.node.body[-1],
+            "add a return at the end",
+        )
+
+
+def lower_block(fn: FunctionLowering, body: list[ast.stmt]) -> None:
+    """Lower statements one after the other."""
+    for statement in body:
+        handler = _HANDLERS.get(type(statement))
+        if handler is None:
+            raise fn.error(_describe(statement), statement, _HINTS.get(type(statement), ""))
+        handler(fn, statement)
+
+
+# --- assignment ----------------------------------------------------------------------------------------------------------
+
+
+def _assign(fn: FunctionLowering, node: ast.Assign) -> None:
+    if len(node.targets) > 1:
+        raise fn.error("one target at a time", node.targets[1], "write two assignments")
+    target = node.targets[0]
+    if isinstance(target, ast.Tuple):
+        _unpack(fn, target, lower(fn, node.value), node.value)
+    elif isinstance(target, ast.Name):
+        assign_name(fn, target, lower(fn, node.value), node.value)
+    else:
+        # The value is computed before the address, as Python does.
+        operand = lower(fn, node.value)
+        operand = operand if _is_aggregate(operand) else fn.read(operand, node.value)
+        _store(fn, target, operand, node.value)
+
+
+def _unpack(fn: FunctionLowering, target: ast.Tuple, operand: Operand, node: ast.expr) -> None:
+    if not isinstance(operand, Tuple):
+        raise fn.error("this is one value and cannot be taken apart", node)
+    if len(operand.items) != len(target.elts):
+        raise fn.error(f"{len(operand.items)} values for {len(target.elts)} names", target)
+    for part, item in zip(target.elts, operand.items, strict=True):
+        if isinstance(part, ast.Name):
+            assign_name(fn, part, item, node)
+        else:
+            _store(fn, part, item, node)
+
+
+def _is_aggregate(operand: Operand) -> bool:
+    return isinstance(operand, Place) and isinstance(operand.type, ArrayType | StructType)
+
+
+def assign_name(fn: FunctionLowering, target: ast.Name, operand: Operand, node: ast.expr) -> None:
+    """Give a local name a value; its first value decides its type."""
+    name = target.id
+    if isinstance(operand, Tuple) and not operand.items:
+        raise fn.error("this call returns nothing", node)
+    place = fn.names.get(name)
+    if isinstance(operand, Place) and _is_aggregate(operand):
+        if place is None and isinstance(operand.type, ArrayType) and not operand.local:
+            fn.names[name] = operand  # a shared or constant array: the name stands for the array itself
+        else:
+            place = place or fn.declare(name, operand.type)
+            _copy(fn, place, operand, node)
+    else:
+        if place is None:
+            value = fn.value(operand, node)
+            place = fn.declare(name, value.type, clean=name in fn.program.copied_names(fn.function))
+        else:
+            value = fn.coerce(operand, place.type, node, name)
+        fn.store(place, value)
+    if fn.assigned is not None:
+        fn.assigned.add(name)
+
+
+def _store(fn: FunctionLowering, target: ast.expr, operand: Operand, node: ast.expr) -> None:
+    place = lower(fn, target)
+    if not isinstance(place, Place):
+        raise fn.error("this cannot be assigned to", target, "assign to a name, an element or a field")
+    if place.readonly:
+        raise fn.error("a module-level table is constant", target, "copy it to memory of your own first")
+    if _is_aggregate(operand):
+        assert isinstance(operand, Place)
+        _copy(fn, place, operand, node)
+    else:
+        fn.store(place, fn.coerce(operand, place.type, node, ast.unparse(target)))
+
+
+def _copy(fn: FunctionLowering, target: Place, source: Place, node: ast.expr) -> None:
+    if target.type != source.type:
+        raise fn.error(f"expected {target.type}, this is {source.type}", node)
+    align = target.type.align
+    fn.block.emit(
+        f"call void @llvm.memmove.p0.p0.i64(ptr align {align} {target.ref}, ptr align {align} {source.ref}, "
+        f"i64 {target.type.size}, i1 false)"
+    )
+
+
+def _annotated(fn: FunctionLowering, node: ast.AnnAssign) -> None:
+    if not isinstance(node.target, ast.Name):
+        raise fn.error("only a name can be declared", node.target)
+    name = node.target.id
+    kind = fn.function.resolve_type(node.annotation)
+    if name in fn.names and fn.names[name].type != kind:
+        raise fn.error(f"{name} is {fn.names[name].type} already", node, "use another name")
+    if isinstance(kind, TupleType) or kind is VOID:
+        raise fn.error(f"a variable cannot be {kind}", node.annotation)
+    place = fn.names.get(name) or fn.declare(name, kind)
+    if isinstance(kind, ArrayType | StructType):
+        if node.value is not None:
+            raise fn.error(f"{kind} starts as zeros", node.value, f"write `{name}: {kind}` alone, then assign its parts")
+        fn.block.emit(f"call void @llvm.memset.p0.i64(ptr align {kind.align} {place.ref}, i8 0, i64 {kind.size}, i1 false)")
+    elif node.value is not None:
+        fn.store(place, typed(fn, node.value, kind, name))
+    else:
+        return  # declared, not assigned
+    if fn.assigned is not None:
+        fn.assigned.add(name)
+
+
+def _augmented(fn: FunctionLowering, node: ast.AugAssign) -> None:
+    op = OPERATORS.get(type(node.op))
+    if op is None:
+        raise fn.error("device code has no matrix product", node)
+    place = lower(fn, node.target)
+    if not isinstance(place, Place) or place.readonly:
+        raise fn.error("this cannot be assigned to", node.target)
+    old = fn.load(place, node.target)
+    operand = lower(fn, node.value)
+    result = binary(fn, op, old, node.target, operand, node.value, _as_expression(node))
+    fn.store(place, fn.coerce(result, place.type, node.value))
+
+
+def _as_expression(node: ast.AugAssign) -> ast.expr:
+    """An expression node with the span of an augmented assignment, for messages."""
+    left = node.target
+    return ast.copy_location(ast.BinOp(left=left, op=node.op, right=node.value), node)
+
+
+# --- control flow --------------------------------------------------------------------------------------------------------
+
+
+def _if(fn: FunctionLowering, node: ast.If) -> None:
+    known = static_condition(fn, node.test)
+    if known is not None:
+        lower_block(fn, node.body if known else node.orelse)
+        return
+    flag = condition(fn, node.test)
+    yes, no, done = (fn.block.name(part) for part in ("then", "else", "end"))
+    before = fn.assigned
+    fn.block.branch(flag, yes, no if node.orelse else done)
+    fn.block.label(yes)
+    fn.assigned = None if before is None else set(before)
+    lower_block(fn, node.body)
+    after_yes = fn.assigned
+    if not fn.block.terminated:
+        fn.block.jump(done)
+    fn.assigned = None if before is None else set(before)
+    if node.orelse:
+        fn.block.label(no)
+        lower_block(fn, node.orelse)
+        if not fn.block.terminated:
+            fn.block.jump(done)
+    fn.assigned = _meet(after_yes, fn.assigned)
+    fn.block.label(done)
+    if fn.assigned is None:
+        fn.block.terminate("unreachable")
+
+
+def _meet(a: set[str] | None, b: set[str] | None) -> set[str] | None:
+    """Names assigned on both ways; a way that cannot be taken does not count."""
+    return b if a is None else a if b is None else a & b
+
+
+def _while(fn: FunctionLowering, node: ast.While) -> None:
+    if node.orelse:
+        raise fn.error("a loop has no else in device code", node.orelse[0])
+    forever = static_condition(fn, node.test)
+    test, body, done = (fn.block.name(part) for part in ("while", "loop", "end"))
+    loop = Loop(test, done)
+    fn.block.label(test)
+    if forever is None:
+        fn.block.branch(condition(fn, node.test), body, done)
+    else:
+        fn.block.jump(body if forever else done)
+    _loop_body(fn, node.body, loop, body, falls_through=not forever)
+
+
+def _loop_body(fn: FunctionLowering, body: list[ast.stmt], loop: Loop, label: str, falls_through: bool) -> None:
+    before = None if fn.assigned is None else set(fn.assigned)
+    fn.block.label(label)
+    fn.loops.append(loop)
+    lower_block(fn, body)
+    fn.loops.pop()
+    if not fn.block.terminated:
+        fn.block.jump(loop.again)
+    after = before if falls_through else None
+    for at_break in loop.at_break:
+        after = _meet(after, at_break)
+    fn.assigned = after
+    fn.block.label(loop.done)
+    if after is None and not loop.at_break and not falls_through:
+        fn.block.terminate("unreachable")
+
+
+def _for(fn: FunctionLowering, node: ast.For) -> None:
+    if node.orelse:
+        raise fn.error("a loop has no else in device code", node.orelse[0])
+    if not isinstance(node.target, ast.Name):
+        raise fn.error("a loop counts one name", node.target)
+    call = node.iter
+    if not isinstance(call, ast.Call):
+        raise fn.error("a loop runs over range(...) or grid_range(...)", call, "write `for i in range(n):`")
+    step_node: ast.expr | None
+    try:
+        callee: Any = static_value(fn, call.func)
+    except KeyError:
+        callee = None
+    if callee is range:
+        start, stop, step = _range(fn, call)
+        step_node = call.args[-1]
+    elif callee is fn.program.grid_range_marker:
+        start, stop, step = _grid_range(fn, call)
+        step_node = None
+    else:
+        raise fn.error("a loop runs over range(...) or grid_range(...)", call, "write `for i in range(n):`")
+    _counted_loop(fn, node, node.target, start, stop, step, step_node)
+
+
+def _range(fn: FunctionLowering, call: ast.Call) -> tuple[Value, Value, Value]:
+    if call.keywords or not 1 <= len(call.args) <= 3:
+        raise fn.error("range takes a stop, a start and a stop, or a start, a stop and a step", call)
+    operands = [fn.read(lower(fn, argument), argument) for argument in call.args]
+    typed_operands = [operand for operand in operands if isinstance(operand, Value)]
+    kind: Type = typed_operands[0].type if typed_operands else fn.value(operands[0], call.args[0]).type
+    if not isinstance(kind, Scalar) or not kind.is_int:
+        raise fn.error(f"a range counts whole numbers, this is {kind}", call, "write u32(...) to convert")
+    values = [fn.coerce(operand, kind, node) for operand, node in zip(operands, call.args, strict=True)]
+    start = values[0] if len(values) > 1 else Value(kind, "0")
+    stop = values[1] if len(values) > 1 else values[0]
+    step = values[2] if len(values) > 2 else Value(kind, "1")
+    if step.ref == "0":
+        raise fn.error("a range cannot step by 0", call.args[2])
+    return start, stop, step
+
+
+def _grid_range(fn: FunctionLowering, call: ast.Call) -> tuple[Value, Value, Value]:
+    """This thread's share of range(n): strided where neighbours in a warp should touch neighbours, else in one piece."""
+    if call.keywords or len(call.args) != 1:
+        raise fn.error("grid_range takes one number, how many elements there are", call)
+    stop = integer(fn, call.args[0], "be counted to")
+    kind = stop.type
+    assert isinstance(kind, Scalar)
+    if kind.bits < 32:
+        raise fn.error(f"{kind} is too small for grid_range", call.args[0], "write u32(...) to convert")
+    abi = fn.program.abi
+    block = fn.block
+    thread, count = abi.thread_id(fn), abi.thread_count(fn)
+    if abi.on_gpu:
+        widened = "zext" if kind.bits == 64 else ""
+        start = block.assign(f"zext i32 {thread} to i64") if widened else thread
+        step = block.assign(f"zext i32 {count} to i64") if widened else count
+        return Value(kind, start), stop, Value(kind, step)
+    # Share t of n elements over c threads is [t * each, ...) with each = ceil(n / c), rounded up to whole cache lines.
+    total = numbers.resize(block, stop.ref, kind, u64)
+    if kind.signed:
+        negative = block.assign(f"icmp slt i64 {total}, 0")
+        total = block.assign(f"select i1 {negative}, i64 0, i64 {total}")
+    wide_thread = block.assign(f"zext i32 {thread} to i64")
+    wide_count = block.assign(f"zext i32 {count} to i64")
+    less_one = block.assign(f"sub i64 {wide_count}, 1")
+    sum_up = block.assign(f"add i64 {total}, {less_one}")
+    each = block.assign(f"udiv i64 {sum_up}, {wide_count}")
+    first = block.assign(f"mul i64 {each}, {wide_thread}")
+    behind = block.assign(f"add i64 {first}, {each}")
+    first_fits = block.assign(f"call i64 @llvm.umin.i64(i64 {first}, i64 {total})")
+    behind_fits = block.assign(f"call i64 @llvm.umin.i64(i64 {behind}, i64 {total})")
+    if kind.bits == 32:
+        first_fits = block.assign(f"trunc i64 {first_fits} to i32")
+        behind_fits = block.assign(f"trunc i64 {behind_fits} to i32")
+    return Value(kind, first_fits), Value(kind, behind_fits), Value(kind, "1")
+
+
+def _counted_loop(
+    fn: FunctionLowering, node: ast.For, target: ast.Name, start: Value, stop: Value, step: Value,
+    step_node: ast.expr | None,
+) -> None:
+    """Count trips, so that no step near the end of the type wraps around and never ends."""
+    kind = start.type
+    assert isinstance(kind, Scalar)
+    ty, block = kind.llvm, fn.block
+    test, body, again, done = (block.name(part) for part in ("for", "loop", "next", "end"))
+    less = "slt" if kind.signed else "ult"
+    if step.ref == "1":
+        counter, limit, test_order = start.ref, stop.ref, less
+    else:
+        counter, limit, test_order = "0", _trips(fn, start, stop, step, step_node), "ult"
+    slot = block.slot(ty)
+    block.emit(f"store {ty} {counter}, ptr {slot}")
+    place = fn.names.get(target.id)
+    if place is None:
+        place = fn.declare(target.id, kind)
+    elif place.type != kind:
+        raise fn.error(f"{target.id} is {place.type} already, this range counts in {kind}", target, "use another name")
+    block.label(test)
+    now = block.assign(f"load {ty}, ptr {slot}")
+    block.branch(block.assign(f"icmp {test_order} {ty} {now}, {limit}"), body, done)
+    block.label(body)
+    if step.ref == "1":
+        current = now
+    else:
+        current = block.assign(f"add {ty} {start.ref}, {block.assign(f'mul {ty} {now}, {step.ref}')}")
+    block.emit(f"store {ty} {current}, ptr {place.ref}")
+    before = None if fn.assigned is None else set(fn.assigned)
+    if fn.assigned is not None:
+        fn.assigned.add(target.id)
+    loop = Loop(again, done)
+    fn.loops.append(loop)
+    lower_block(fn, node.body)
+    fn.loops.pop()
+    if not block.terminated:
+        block.jump(again)
+    block.label(again)
+    # The counter is below its limit here, so adding one cannot wrap: LLVM needs the flag to vectorise.
+    flag = "nsw" if kind.signed and step.ref == "1" else "nuw"
+    old = block.assign(f"load {ty}, ptr {slot}")
+    block.emit(f"store {ty} {block.assign(f'add {flag} {ty} {old}, 1')}, ptr {slot}")
+    block.jump(test)
+    for at_break in loop.at_break:
+        before = _meet(before, at_break)
+    fn.assigned = before
+    block.label(done)
+
+
+def _trips(fn: FunctionLowering, start: Value, stop: Value, step: Value, step_node: ast.expr | None) -> str:
+    """How many times a range with a step of any sign runs, as an unsigned number of the same width.
+
+    A step written by the user traps where it is 0; the launch's own stride never is.
+    """
+    kind = start.type
+    assert isinstance(kind, Scalar)
+    ty, block = kind.llvm, fn.block
+    if kind.signed:
+        down = block.assign(f"icmp slt {ty} {step.ref}, 0")
+        size = block.assign(f"call {ty} @llvm.abs.i{kind.bits}({ty} {step.ref}, i1 false)")
+        low = block.assign(f"select i1 {down}, {ty} {stop.ref}, {ty} {start.ref}")
+        high = block.assign(f"select i1 {down}, {ty} {start.ref}, {ty} {stop.ref}")
+        some = block.assign(f"icmp slt {ty} {low}, {high}")
+    else:
+        size, low, high = step.ref, start.ref, stop.ref
+        some = block.assign(f"icmp ult {ty} {low}, {high}")
+    if not step.ref.lstrip("-").isdecimal() and step_node is not None:
+        zero = block.assign(f"icmp eq {ty} {step.ref}, 0")
+        fn.trap_if(zero, "a range steps by 0", step_node)
+    distance = block.assign(f"sub {ty} {high}, {low}")
+    less_one = block.assign(f"sub {ty} {distance}, 1")
+    full = block.assign(f"udiv {ty} {less_one}, {size}")
+    trips = block.assign(f"add {ty} {full}, 1")
+    return block.assign(f"select i1 {some}, {ty} {trips}, {ty} 0")
+
+
+def _break(fn: FunctionLowering, node: ast.Break) -> None:
+    if not fn.loops:
+        raise fn.error("break outside a loop", node)
+    fn.loops[-1].at_break.append(fn.assigned)
+    fn.block.jump(fn.loops[-1].done)
+    fn.assigned = None
+
+
+def _continue(fn: FunctionLowering, node: ast.Continue) -> None:
+    if not fn.loops:
+        raise fn.error("continue outside a loop", node)
+    fn.block.jump(fn.loops[-1].again)
+    fn.assigned = None
+
+
+def _return(fn: FunctionLowering, node: ast.Return) -> None:
+    result = fn.function.result
+    if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
+        if result is not VOID:
+            raise fn.error(f"{fn.function.name} returns {result}", node, "return a value")
+        fn.block.terminate("ret void")
+    elif result is VOID:
+        hint = "a kernel writes results through a Ptr parameter"
+        if not fn.program.is_kernel(fn.function):
+            hint = f"write `def {fn.function.name}(...) -> {fn.value(lower(fn, node.value), node.value).type}:`"
+        raise fn.error(f"{fn.function.name} has no return type", node, hint)
+    else:
+        operand = lower(fn, node.value)
+        if isinstance(result, TupleType):
+            fn.block.terminate(f"ret {result.llvm} {_pack(fn, operand, result, node.value)}")
+        else:
+            fn.block.terminate(f"ret {result.llvm} {fn.coerce(operand, result, node.value, 'the result').ref}")
+    fn.assigned = None
+
+
+def _pack(fn: FunctionLowering, operand: Operand, result: TupleType, node: ast.expr) -> str:
+    if not isinstance(operand, Tuple) or len(operand.items) != len(result.elements):
+        raise fn.error(f"{fn.function.name} returns {result}", node, f"return {len(result.elements)} values")
+    packed = "poison"
+    parts = node.elts if isinstance(node, ast.Tuple) else [node] * len(operand.items)
+    for index, (item, kind, part) in enumerate(zip(operand.items, result.elements, parts, strict=True)):
+        value = fn.coerce(item, kind, part)
+        packed = fn.block.assign(f"insertvalue {result.llvm} {packed}, {kind.llvm} {value.ref}, {index}")
+    return packed
+
+
+# --- the rest ------------------------------------------------------------------------------------------------------------
+
+
+def _expression(fn: FunctionLowering, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return  # a docstring
+    lower(fn, node.value)
+
+
+def _assert(fn: FunctionLowering, node: ast.Assert) -> None:
+    message = "assertion failed: " + ast.unparse(node.test)
+    if node.msg is not None:
+        if not isinstance(node.msg, ast.Constant) or not isinstance(node.msg.value, str):
+            raise fn.error("the message of an assert is a plain string", node.msg)
+        message = f"assertion failed: {node.msg.value}"
+    flag = condition(fn, node.test)
+    failed = fn.block.assign(f"xor i1 {flag}, true")
+    fn.trap_if(failed, message, node)
+
+
+def _pass(fn: FunctionLowering, node: ast.Pass) -> None:
+    pass
+
+
+def _describe(node: ast.stmt) -> str:
+    name = type(node).__name__.lower()
+    words = {"functiondef": "a nested function", "classdef": "a class", "with": "with", "try": "try", "raise": "raise"}
+    return f"{words.get(name, name)} has no meaning in device code"
+
+
+_HINTS: dict[type[ast.stmt], str] = {
+    ast.FunctionDef: "define it outside and mark it @device",
+    ast.Raise: "write assert to stop a thread",
+    ast.Import: "import at the top of the file",
+    ast.ImportFrom: "import at the top of the file",
+    ast.Global: "pass a Ptr to what the function changes",
+    ast.Nonlocal: "pass a Ptr to what the function changes",
+    ast.Match: "write if and elif",
+}
+
+_HANDLERS: dict[type[ast.stmt], Callable[[FunctionLowering, Any], None]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.If: _if,
+    ast.While: _while,
+    ast.For: _for,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Return: _return,
+    ast.Expr: _expression,
+    ast.Assert: _assert,
+    ast.Pass: _pass,
+}

@@ -1,0 +1,57 @@
+"""Settings that users change, by environment variable, and limits that hold everywhere: the one place for both."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lanewise.errors import LanewiseError
+
+WARP_SIZE = 32
+MAX_GROUP_SIZE = 1024
+DEFAULT_GROUP_SIZE = 256
+MAX_THREADS = 2**32 - 1
+"""Thread numbers are u32; a kernel that has more elements loops over them with `grid_range`."""
+MAX_SHARED_BYTES = 48 * 1024
+"""Group-shared memory a kernel may declare: what every CUDA GPU gives a group without asking for more."""
+
+_SIZE_SUFFIXES = {"k": 2**10, "m": 2**20, "g": 2**30}
+
+
+def cache_dir() -> Path:
+    """Where compiled code is kept: LANEWISE_CACHE_DIR, else the user's cache directory."""
+    if chosen := os.environ.get("LANEWISE_CACHE_DIR"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "lanewise"
+
+
+def cache_limit() -> int:
+    """Bytes the cache may hold: LANEWISE_CACHE_SIZE (such as 512M; 0 turns the cache off), else 1 GiB."""
+    text = os.environ.get("LANEWISE_CACHE_SIZE", "1G").strip().lower()
+    scale = _SIZE_SUFFIXES.get(text[-1:], 1)
+    digits = text if scale == 1 else text[:-1]
+    if not digits.isdecimal():
+        raise LanewiseError(f"LANEWISE_CACHE_SIZE is {text!r}; write a number of bytes, or one with K, M or G behind it")
+    return int(digits) * scale
+
+
+def dump_dir() -> Path | None:
+    """Where each compile stage is written for reading: LANEWISE_DUMP, else nowhere."""
+    chosen = os.environ.get("LANEWISE_DUMP")
+    return Path(chosen) if chosen else None
+
+
+def cpu_threads() -> int:
+    """How many cores the CPU device uses: LANEWISE_CPU_THREADS, else all that this process may run on."""
+    text = os.environ.get("LANEWISE_CPU_THREADS")
+    if text is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not text.isdecimal() or int(text) == 0:
+        raise LanewiseError(f"LANEWISE_CPU_THREADS is {text!r}; write how many cores to use, 1 or more")
+    return int(text)
+
+
+def default_device() -> str:
+    """The device that `auto` stands for when it is set: LANEWISE_DEVICE, else `auto` itself."""
+    return os.environ.get("LANEWISE_DEVICE", "auto")

@@ -1,0 +1,164 @@
+"""The stages of a compile: their texts, their files, their errors, and when the cache is asked."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from lanewise.compiler import Cache, Target, compile_module, stages
+from lanewise.errors import CompileError, LanewiseError
+
+ADD = "define i32 @add(i32 %a, i32 %b) {\n  %s = add i32 %a, %b\n  ret i32 %s\n}\n"
+LOOP = """
+define void @double(ptr noalias %p, ptr noalias %q, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %a = getelementptr float, ptr %p, i64 %i
+  %v = load float, ptr %a
+  %w = fadd float %v, %v
+  %b = getelementptr float, ptr %q, i64 %i
+  store float %w, ptr %b
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Cache:
+    return Cache(tmp_path / "code", 1 << 20)
+
+
+def test_ptx_is_text_without_nul_and_names_its_version() -> None:
+    code = compile_module(ADD, Target.nvptx(90), cache=None).code
+    assert b"\0" not in code
+    assert b".version 8.0\n.target sm_90\n" in code
+
+
+def test_the_host_gets_an_object_file() -> None:
+    assert compile_module(ADD, Target.host(), cache=None).code[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+
+
+def test_stages_have_a_text_each() -> None:
+    assert list(stages(ADD, Target.nvptx())) == ["llvm", "optimised", "ptx"]
+    host = stages(ADD, Target.host())
+    assert list(host) == ["llvm", "optimised", "asm"]
+    assert host["llvm"] == ADD
+    assert "target triple" in host["optimised"]
+    assert "add" in host["asm"]
+
+
+def test_loops_are_vectorised_on_the_host_from_level_2() -> None:
+    assert "x float>" in stages(LOOP, Target.host())["optimised"]
+    assert "x float>" not in stages(LOOP, Target.host(), level=1)["optimised"]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+@pytest.mark.parametrize("target", [Target.host(), Target.nvptx()], ids=lambda target: target.kind)
+def test_every_level_compiles(target: Target, level: int) -> None:
+    assert compile_module(LOOP, target, level=level, cache=None).code
+
+
+def test_accesses_without_an_alignment_get_the_natural_one() -> None:
+    body = "  %v = load i64, ptr %p\n  %w = add i64 %v, 1\n  store i64 %w, ptr %p\n  ret void\n"
+    ir = f"define ptx_kernel void @k(ptr %p) {{\n{body}}}"
+    assert "ld.global.b64" in stages(ir, Target.nvptx())["ptx"]
+
+
+def test_a_parse_error_names_the_module_the_line_and_shows_it() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_module("define i32 @f() {\n  ret i32 %nowhere\n}", Target.host(), name="shapes.area", cache=None)
+    assert str(caught.value) == (
+        "shapes.area: line 2, column 11 of the LLVM IR: use of undefined value '%nowhere'\n"
+        "  ret i32 %nowhere\n          ^"
+    )
+
+
+def test_a_verifier_error_carries_llvms_words_and_the_instruction() -> None:
+    body = "  br i1 %c, label %a, label %b\na:\n  %x = add i32 1, 2\n  br label %b\nb:\n  ret i32 %x\n"
+    ir = f"define i32 @f(i1 %c) {{\n{body}}}"
+    with pytest.raises(CompileError, match=r"m: LLVM refused the IR: (?s:.*)does not dominate(?s:.*)ret i32 %x"):
+        compile_module(ir, Target.host(), name="m", cache=None)
+
+
+def test_ir_for_another_machine_is_refused() -> None:
+    with pytest.raises(CompileError, match=r"the IR says it is for 'riscv64'.*leave the `target` lines out"):
+        compile_module('target triple = "riscv64"\n' + ADD, Target.host(), cache=None)
+
+
+def test_the_second_compile_comes_from_the_cache(store: Cache) -> None:
+    first = compile_module(ADD, Target.host(), cache=store)
+    second = compile_module(ADD, Target.host(), cache=store, name="another name")
+    assert (first.cached, second.cached) == (False, True)
+    assert first.code == second.code
+
+
+def test_level_target_and_text_each_have_their_own_entry(store: Cache) -> None:
+    compile_module(ADD, Target.host(), cache=store)
+    assert not compile_module(ADD, Target.host(), level=1, cache=store).cached
+    assert not compile_module(ADD, Target.nvptx(90), cache=store).cached
+    assert not compile_module(ADD, Target.nvptx(80), cache=store).cached
+    assert not compile_module(ADD + "\n", Target.host(), cache=store).cached
+
+
+def test_a_damaged_entry_is_compiled_anew(store: Cache) -> None:
+    first = compile_module(ADD, Target.host(), cache=store)
+    (entry,) = store.directory.iterdir()
+    entry.write_bytes(entry.read_bytes()[:-1] + b"?")
+    again = compile_module(ADD, Target.host(), cache=store)
+    assert not again.cached
+    assert again.code == first.code
+    assert compile_module(ADD, Target.host(), cache=store).cached
+
+
+def test_a_dump_has_a_file_for_each_stage_even_when_the_code_was_cached(
+    store: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compile_module(ADD, Target.host(), cache=store)
+    dump = tmp_path / "made" / "here"
+    monkeypatch.setenv("LANEWISE_DUMP", str(dump))
+    code = compile_module(ADD, Target.host(), name="a.<locals>.add", source="def add(): ...", cache=store).code
+    compile_module(ADD, Target.nvptx(), name="gpu", cache=store)
+    assert {path.name for path in dump.iterdir()} == {
+        *("a._locals_.add.source.txt", "a._locals_.add.llvm.ll", "a._locals_.add.optimised.ll"),
+        *("a._locals_.add.s", "a._locals_.add.o", "gpu.llvm.ll", "gpu.optimised.ll", "gpu.ptx"),
+    }
+    assert (dump / "a._locals_.add.source.txt").read_text() == "def add(): ..."
+    assert (dump / "a._locals_.add.llvm.ll").read_text() == ADD
+    assert (dump / "a._locals_.add.o").read_bytes() == code
+
+
+def test_a_dump_that_cannot_be_written_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LANEWISE_DUMP", str(tmp_path / "file"))
+    with pytest.raises(LanewiseError, match="LANEWISE_DUMP names"):
+        compile_module(ADD, Target.host(), cache=None)
+
+
+def test_threads_may_compile_at_once() -> None:
+    codes: list[bytes] = []
+    targets = [Target.host(), Target.nvptx()] * 4
+    threads = [
+        threading.Thread(target=lambda t=t: codes.append(compile_module(LOOP, t, cache=None).code)) for t in targets
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(codes) == 8
+    assert len(set(codes)) == 2
+
+
+def test_types_of_the_same_name_in_two_modules_do_not_meet() -> None:
+    ir = "%T = type { i32, FIELD }\ndefine void @f(ptr %p) {\n  store %T zeroinitializer, ptr %p\n  ret void\n}"
+    for field in ("i8", "i64"):
+        assert (
+            f"%T = type {{ i32, {field} }}" in stages(ir.replace("FIELD", field), Target.host(), level=0)["optimised"]
+        )

@@ -1,0 +1,20 @@
+"""Shared by all tests: a cache of their own, and a `device` fixture that runs a test on every device present."""
+
+import os
+import tempfile
+
+import pytest
+
+import lanewise as lw
+
+_cache = tempfile.TemporaryDirectory(prefix="lanewise-test-cache-", ignore_cleanup_errors=True)
+os.environ["LANEWISE_CACHE_DIR"] = _cache.name
+
+
+@pytest.fixture(scope="session", params=["cpu", "cuda"])
+def device(request):
+    """Each device in turn; one that is absent is skipped with the reason it gives."""
+    try:
+        return lw.device(request.param)
+    except lw.NoDeviceError as absent:
+        pytest.skip(str(absent))
