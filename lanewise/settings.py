@@ -32,7 +32,9 @@ def cache_limit() -> int:
     scale = _SIZE_SUFFIXES.get(text[-1:], 1)
     digits = text if scale == 1 else text[:-1]
     if not digits.isdecimal():
-        raise LanewiseError(f"LANEWISE_CACHE_SIZE is {text!r}; write a number of bytes, or one with K, M or G behind it")
+        raise LanewiseError(
+            f"LANEWISE_CACHE_SIZE is {text!r}; write a number of bytes, or one with K, M or G behind it"
+        )
     return int(digits) * scale
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lanewise.devices.arrays import DeviceArray
-from lanewise.devices.foreign import ForeignArray
 from lanewise.errors import ArgumentError
 from lanewise.lang.abi import parameter_offsets
 from lanewise.lang.functions import Kernel
@@ -76,13 +75,16 @@ class ArgumentPacker:
         if isinstance(arg, DeviceArray):
             arg.check_alive(where)
             if arg.device is not self.device:
-                raise ArgumentError(f"{where} lives on {arg.device.name}, the launch is on {self.device.name}; copy it there")
+                raise ArgumentError(
+                    f"{where} lives on {arg.device.name}, the launch is on {self.device.name}; copy it there"
+                )
             dtype, address, size = arg.dtype, arg.address, arg.nbytes
         else:
-            found = ForeignArray.of(arg)
+            found = self.device.adopt(arg, where)
             if found is None:
-                raise ArgumentError(f"{where} must be an array for {kind}, not {type(arg).__name__}; write device.array(...)")
-            self.device.check_foreign(found, where)
+                raise ArgumentError(
+                    f"{where} must be an array for {kind}, not {type(arg).__name__}; write device.array(...)"
+                )
             dtype, address, size = found.dtype, found.address, found.nbytes
         wanted = _fitting_dtypes(kind.element)
         if dtype not in wanted:

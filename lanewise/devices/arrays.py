@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class DeviceArray:
     """Elements of one type in device memory. `get` copies to the host, `set` from it; kernels take it as a Ptr."""
 
-    __slots__ = ("__weakref__", "address", "buffer", "dtype", "element", "shape")
+    __slots__ = ("__weakref__", "address", "buffer", "dtype", "element", "end", "shape")
 
     def __init__(self, buffer: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any], element: Type | None) -> None:
         self.buffer = buffer
@@ -25,6 +25,7 @@ class DeviceArray:
         self.dtype = dtype
         self.element = element
         self.address = buffer.address
+        self.end = buffer.address + buffer.nbytes
 
     @property
     def device(self) -> Device:
@@ -70,7 +71,13 @@ class DeviceArray:
         self.check_alive("this array")
         if not self.device.name.startswith("cuda"):
             raise AttributeError(f"this array lives on {self.device.name}, not on a CUDA device")
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address, False), "version": 3}
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "version": 3,
+            "stream": self.device.stream_handle,
+        }
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:

@@ -1,4 +1,4 @@
-"""What every device offers: memory, copies, loading and launching kernels. The three devices are short files behind it."""
+"""What every device offers: memory, copies, loading and launching kernels. The devices are short files behind it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.foreign import ForeignArray
-from lanewise.errors import ArgumentError, DeviceError
+from lanewise.errors import ArgumentError
 from lanewise.lang.functions import Kernel
 from lanewise.lang.types import Type, as_type
 from lanewise.settings import DEFAULT_GROUP_SIZE, MAX_GROUP_SIZE, WARP_SIZE
@@ -73,8 +73,10 @@ class Device(ABC):
 
     name: str
     properties: Properties
+    stream_handle: int | None = None
+    """The CUDA stream that launches go to, for libraries that ask; None on a CPU."""
 
-    # --- what a device implements --------------------------------------------------------------------------------------
+    # --- what a device implements ------------------------------------------------------------------------------------
 
     @abstractmethod
     def alloc(self, nbytes: int) -> Buffer:
@@ -108,10 +110,7 @@ class Device(ABC):
     def prepare(self, kernel: Kernel, group_size: int = DEFAULT_GROUP_SIZE) -> None:
         """Compile and load a kernel before its first launch."""
 
-    def close(self) -> None:
-        """Give back what the device object holds."""
-
-    # --- what users call -----------------------------------------------------------------------------------------------
+    # --- what users call ---------------------------------------------------------------------------------------------
 
     def array(self, values: Any, dtype: Any = None) -> DeviceArray:
         """Copy values (a NumPy array or anything it takes) to the device."""
@@ -136,18 +135,29 @@ class Device(ABC):
 
     def wrap(self, foreign: Any) -> DeviceArray:
         """Use an array of another library in place, without a copy: it must live on this device and be contiguous."""
-        found = ForeignArray.of(foreign)
+        found = self.adopt(foreign, "the array")
         if found is None:
             raise ArgumentError(
                 f"{type(foreign).__name__} cannot be used in place: it offers neither __cuda_array_interface__ nor "
                 "DLPack nor is it a NumPy array; copy it with device.array(...)"
             )
-        self.check_foreign(found, "the array")
         return DeviceArray(Buffer(self, found.address, found.nbytes, owner=found), found.shape, found.dtype, None)
 
+    def adopt(self, foreign: Any, what: str) -> ForeignArray | None:
+        """Another library's array, checked for use by kernels of this device; None if it is no array."""
+        found = ForeignArray.of(foreign, self.stream_handle)
+        if found is None:
+            return None
+        if not found.contiguous:
+            raise ArgumentError(f"{what} is not contiguous; pass a contiguous copy of it")
+        if found.readonly:
+            raise ArgumentError(f"{what} is read-only, and a kernel could write to it; pass a copy")
+        self.check_foreign(found, what)
+        return found
+
     def check_foreign(self, found: ForeignArray, what: str) -> None:
-        """Raise unless kernels of this device can use the foreign array's memory."""
-        raise DeviceError(f"{self.name} cannot use arrays of other libraries")
+        """Raise unless the foreign array's memory is this device's; wait until it is ready."""
+        raise ArgumentError(f"{what} belongs to another library, whose arrays {self.name} cannot use; copy it")
 
     def threads_to_fill(self, group_size: int = DEFAULT_GROUP_SIZE) -> int:
         """How many threads keep the whole device busy, in whole groups: for kernels that loop with `grid_range`."""

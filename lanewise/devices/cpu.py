@@ -86,10 +86,6 @@ class CpuDevice(Device):
     def check_foreign(self, found: ForeignArray, what: str) -> None:
         if found.on_cuda:
             raise ArgumentError(f"{what} lives on a CUDA device, the launch is on the CPU; copy it to the host first")
-        if not found.contiguous:
-            raise ArgumentError(f"{what} is not contiguous; pass numpy.ascontiguousarray(...) of it")
-        if found.readonly:
-            raise ArgumentError(f"{what} is read-only, and a kernel could write to it; pass a copy")
 
     def prepare(self, kernel: Kernel, group_size: int = settings.DEFAULT_GROUP_SIZE) -> None:
         self._load(kernel)
@@ -99,11 +95,11 @@ class CpuDevice(Device):
         if loaded is None:
             module = lower_kernel(kernel, HostAbi())
             compiled = compile_module(module.ir, Target.host(), name=f"{kernel.name}.cpu", source=module.source)
-            library = load_object(compiled.code, [module.entry], runtime().imports)
-            stack = 0
-            if module.facts.converges or module.facts.yields:
-                stack = (_RECURSIVE_STACK_BYTES if module.recursive else _STACK_BYTES) + 2 * module.facts.local_bytes
+            facts, stack = module.facts, 0
+            if facts.converges or facts.yields:
+                stack = (_RECURSIVE_STACK_BYTES if facts.recursive else _STACK_BYTES) + 2 * facts.local_bytes
                 stack = (stack + 4095) // 4096 * 4096
+            library = load_object(compiled.code, [module.entry], runtime().imports(groups=stack > 0))
             loaded = LoadedKernel(module, library.address(module.entry), ArgumentPacker(kernel, self), library, stack)
             self._loaded[kernel] = loaded
         return loaded
@@ -114,8 +110,6 @@ class CpuDevice(Device):
         packed = loaded.packer.layout.pack(*loaded.packer.values(args))
         groups = -(-threads // group_size)
         chunk = max(1, groups // (self._workers * _CHUNKS_PER_WORKER))
-        if loaded.stack_bytes == 0 and threads <= _SMALL_LAUNCH:
-            chunk = groups  # not worth waking a second core
         launch = CpuLaunch(loaded, packed, threads, group_size, groups, chunk, keep=args)
         self._queue.submit(launch)
         return launch
@@ -125,10 +119,6 @@ class CpuDevice(Device):
 
     def close(self) -> None:
         self._queue.close()
-
-
-_SMALL_LAUNCH = 4096
-"""Threads of a plain kernel that one core runs sooner than a second one wakes up."""
 
 
 def _cpu_name() -> str:

@@ -1,47 +1,41 @@
-"""The CPU runtime as native code in this process: compiled once, kept in the cache, with its signal handlers installed."""
+"""The CPU runtime as native code in this process: compiled once, then taken from the cache.
+
+It comes in two parts, because most kernels need only the first: the core runs a worker's share of a launch and ends
+threads that trap; the scheduler runs groups as fibers.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import signal
 import sys
 import threading
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lanewise.compiler import Target, compile_module, load_object
+from lanewise import lang
+from lanewise.compiler import Cache, Library, Target, compile_module, default_cache, load_object
 from lanewise.devices import cpu_scheduler, fibers
+from lanewise.devices.cpu_signals import SIGACTION_BYTES, install_handlers
 from lanewise.lang.abi_host import RUNTIME_IMPORTS, RuntimeAbi
+from lanewise.lang.functions import DeviceFunction
 from lanewise.lang.program import lower_library
 
-CANCEL_SIGNAL = signal.SIGRTMIN + 7 if hasattr(signal, "SIGRTMIN") else signal.SIGUSR2
-"""Sent to a worker thread to end its launch; nothing else in a Python process uses it by default."""
-
-_FAULTS = (signal.SIGSEGV, signal.SIGBUS)
 _MONOTONIC = 6 if sys.platform == "darwin" else 1
-_SIGACTION_BYTES = 160
-_SS_DISABLE = 2
 
-_GLUE = f"""
+_CORE_GLUE = f"""
 @lw_table = internal global {cpu_scheduler.WorkerTable.llvm} zeroinitializer, align 16
-@lw_old_actions = internal global [128 x [{_SIGACTION_BYTES} x i8]] zeroinitializer, align 16
+@lw_old_actions = internal global [128 x [{SIGACTION_BYTES} x i8]] zeroinitializer, align 16
 
 define dso_local ptr @lw_worker_table() nounwind {{
   ret ptr @lw_table
 }}
 define dso_local ptr @lw_old_action(i32 %signal) nounwind {{
-  %p = getelementptr [128 x [{_SIGACTION_BYTES} x i8]], ptr @lw_old_actions, i64 0, i32 %signal
+  %p = getelementptr [128 x [{SIGACTION_BYTES} x i8]], ptr @lw_old_actions, i64 0, i32 %signal
   ret ptr %p
-}}
-define dso_local i64 @lw_fiber_address() nounwind {{
-  ret i64 ptrtoint (ptr @lw_fiber to i64)
-}}
-define dso_local i64 @lw_lane_done_address() nounwind {{
-  ret i64 ptrtoint (ptr @lw_lane_done to i64)
 }}
 define dso_local i64 @lw_time_ns() nounwind {{
   %time = alloca [2 x i64], align 8
@@ -55,39 +49,55 @@ define dso_local i64 @lw_time_ns() nounwind {{
 }}
 declare i32 @clock_gettime(i32, ptr)
 """
+_CORE_NAMES = ("lw_worker_table", "lw_old_action", "lw_time_ns")
+
+_SCHEDULER_GLUE = """
+declare void @lw_fiber()
+define dso_local i64 @lw_fiber_address() nounwind {
+  ret i64 ptrtoint (ptr @lw_fiber to i64)
+}
+define dso_local i64 @lw_lane_done_address() nounwind {
+  ret i64 ptrtoint (ptr @lw_lane_done to i64)
+}
+"""
+_SCHEDULER_NAMES = ("lw_fiber_address", "lw_lane_done_address")
 
 
 class Runtime:
     """The loaded runtime: how to start a worker's share of a launch, and the functions that kernels import."""
 
     def __init__(self) -> None:
-        glue_names = ("lw_worker_table", "lw_old_action", "lw_fiber_address", "lw_lane_done_address")
-        text = lower_library(cpu_scheduler.EXPORTS, RuntimeAbi())
-        # The library declares what the glue and the fiber routines define; one module must not do both.
-        kept = [line for line in text.splitlines() if not _declares(line, (*glue_names, *fibers.NAMES))]
-        ir = "\n".join([fibers.fiber_ir(), _GLUE, *kept])
-        code = compile_module(ir, Target.host(), name="cpu_runtime").code
-        names = [function.name for function in cpu_scheduler.EXPORTS]
-        self._library = load_object(code, [*names, *glue_names, *fibers.NAMES, "lw_time_ns"])
-        self.imports: Mapping[str, int] = MappingProxyType(
-            {name: self._library.address(name) for name in RUNTIME_IMPORTS}
-        )
+        core = self._core = _load("core", cpu_scheduler.CORE, _CORE_NAMES, lambda: fibers.fiber_ir() + _CORE_GLUE)
         pointer = ctypes.c_void_p
-        self.run = ctypes.CFUNCTYPE(ctypes.c_uint32, pointer, pointer, pointer, pointer)(self._library.address("lw_run"))
-        table = ctypes.CFUNCTYPE(pointer)(self._library.address("lw_worker_table"))()
+        self.run = ctypes.CFUNCTYPE(ctypes.c_uint32, pointer, pointer, pointer, pointer)(core.address("lw_run"))
+        table = ctypes.CFUNCTYPE(pointer)(core.address("lw_worker_table"))()
         assert table is not None
         self._table = table
-        self._old_action = ctypes.CFUNCTYPE(pointer, ctypes.c_int)(self._library.address("lw_old_action"))
         self._lock = threading.Lock()
         self._slots: dict[int, int] = {}
-        self._install_handlers()
+        install_handlers(
+            core.address("lw_on_signal"), ctypes.CFUNCTYPE(pointer, ctypes.c_int)(core.address("lw_old_action"))
+        )
+
+    @functools.cached_property
+    def _scheduler(self) -> Library:
+        imports = {name: self._core.address(name) for name in fibers.NAMES}
+        return _load("scheduler", cpu_scheduler.SCHEDULER, _SCHEDULER_NAMES, lambda: _SCHEDULER_GLUE, imports)
+
+    def imports(self, groups: bool) -> Mapping[str, int]:
+        """Addresses of what a kernel imports; the scheduler's only for kernels whose groups run as fibers."""
+        scheduled = {function.name for function in cpu_scheduler.SCHEDULER}
+        return {
+            name: (self._scheduler if name in scheduled else self._core).address(name)
+            for name in RUNTIME_IMPORTS
+            if groups or name not in scheduled
+        }
 
     def register(self, worker: int) -> None:
         """Tell the signal handlers that the calling thread is this worker."""
         with self._lock:
             table = _at(self._table, cpu_scheduler.WorkerTable.dtype)
-            free = [slot for slot in range(cpu_scheduler.MAX_WORKERS) if slot not in self._slots]
-            slot = free[0]
+            slot = next(slot for slot in range(cpu_scheduler.MAX_WORKERS) if slot not in self._slots)
             self._slots[slot] = worker
             table["entries"]["worker"][slot] = worker
             table["entries"]["thread"][slot] = threading.get_ident()
@@ -101,55 +111,46 @@ class Runtime:
                 table["entries"]["thread"][slot] = 0
                 del self._slots[slot]
 
-    def _install_handlers(self) -> None:
-        """Faults in device code and cancelled launches end the launch; faults elsewhere go where they went before."""
-        libc = ctypes.CDLL(None, use_errno=True)
-        handler = self._library.address("lw_on_signal")
-        for number in (*_FAULTS, CANCEL_SIGNAL):
-            action = (ctypes.c_char * _SIGACTION_BYTES)()
-            ctypes.c_void_p.from_buffer(action, 0).value = handler
-            flags_at, flags = (12, 0x50) if sys.platform == "darwin" else (136, 0x48000004)
-            # SA_SIGINFO and SA_NODEFER: the handler does not return, so the signal must not stay blocked. On Linux the
-            # handler has a stack of its own (SA_ONSTACK), since a fault may be a fiber's overflown stack.
-            ctypes.c_uint32.from_buffer(action, flags_at).value = flags
-            libc.sigaction(int(number), action, ctypes.c_void_p(self._old_action(int(number))))
+
+def _load(
+    part: str,
+    functions: Sequence[DeviceFunction],
+    glue_names: Sequence[str],
+    glue: Any,
+    imports: Mapping[str, int] | None = None,
+) -> Library:
+    """One part of the runtime, from the cache by the sources it is made of, so that it need not be lowered again."""
+    cache, target = default_cache(), Target.host()
+    key = Cache.key_of("cpu runtime", part, target.key, _sources())
+    code = cache.get(key)
+    names = [function.name for function in functions]
+    if imports is None:
+        glue_names = [*glue_names, *fibers.NAMES]
+    if code is None:
+        # The library declares what the glue defines; one module must not do both.
+        lines = lower_library(functions, RuntimeAbi()).splitlines()
+        defined = [f"@{name}(" for name in glue_names]
+        kept = [line for line in lines if not (line.startswith("declare") and any(name in line for name in defined))]
+        code = compile_module("\n".join([glue(), *kept]), target, name=f"cpu_runtime_{part}", cache=None).code
+        cache.put(key, code)
+    return load_object(code, [*names, *glue_names], imports or {})
 
 
-class SignalStack:
-    """Memory that signal handlers of the calling thread run on; keep it as long as the thread."""
-
-    BYTES = 64 * 1024
-
-    def __init__(self) -> None:
-        self._memory = ctypes.create_string_buffer(self.BYTES)
-        if sys.platform == "darwin":
-            return  # leaving a handler for good confuses macOS's bookkeeping of such stacks
-
-        self._set(0)
-
-    def release(self) -> None:
-        """Let handlers run on the thread's ordinary stack again, before this memory goes."""
-        if sys.platform != "darwin":
-            self._set(_SS_DISABLE)
-
-    def _set(self, flags: int) -> None:
-        stack = _StackT(ctypes.addressof(self._memory), flags, self.BYTES)
-        ctypes.CDLL(None).sigaltstack(ctypes.byref(stack), None)
-
-
-class _StackT(ctypes.Structure):
-    """stack_t as Linux lays it out."""
-
-    _fields_ = [("sp", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]
-
-
-def _declares(line: str, names: tuple[str, ...]) -> bool:
-    return line.startswith("declare") and any(f"@{name}(" in line for name in names)
+@functools.cache
+def _sources() -> bytes:
+    """The text of everything that the runtime's code depends on."""
+    folder, language = Path(__file__).parent, Path(str(lang.__file__)).parent
+    files = [
+        *sorted(language.glob("*.py")),
+        *(folder / f"{name}.py" for name in ("cpu_scheduler", "fibers", "cpu_native")),
+    ]
+    return b"\0".join(file.read_bytes() for file in files)
 
 
 def _at(address: int, dtype: np.dtype[Any]) -> Any:
     """A structure in native memory, to read and write by field."""
-    return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(address), dtype=dtype)[0]
+    memory: Any = (ctypes.c_char * dtype.itemsize).from_address(address)
+    return np.frombuffer(memory, dtype)[0]
 
 
 @functools.cache

@@ -4,6 +4,8 @@ One worker thread of the OS runs one group at a time, so the lanes of a group ne
 share needs no atomics here. What workers share (the launch) does.
 """
 
+import signal
+
 from lanewise.devices.fibers import frame_layout
 from lanewise.lang.atomics import atomic_add, atomic_min
 from lanewise.lang.functions import device
@@ -20,6 +22,9 @@ FRAME_LANE, FRAME_FUNCTION, FRAME_ARGS = FRAME.lane, FRAME.function, FRAME.args
 FRAME_DONE, FRAME_START = FRAME.done, FRAME.start
 
 FINISHED, TRAPPED, INTERRUPTED = range(3)
+CANCEL_SIGNAL = int(signal.SIGRTMIN + 7 if hasattr(signal, "SIGRTMIN") else signal.SIGUSR2)
+"""Sent to a worker thread to end its launch; nothing else in a Python process uses it by default."""
+
 DEADLOCK_SITE = u32(0xFFFFFFFF)
 STACK_STAGGER = 192  # stacks must not all start at the same place of a page, or they fight for the same cache lines
 STACK_RESERVE = 8192
@@ -267,8 +272,8 @@ def record_trap(launch: Ptr[Launch], thread: u32, site: u32):
 
 
 @device
-def lw_on_signal(signal: i32, info: Ptr[u8], context: Ptr[u8]):
-    """End a worker's launch on a fault or when it is cancelled; any other thread's fault goes to the handler before ours."""
+def lw_on_signal(number: i32, info: Ptr[u8], context: Ptr[u8]):
+    """End a worker's launch on a fault or a cancellation; another thread's fault goes to the handler before ours."""
     table = lw_worker_table()
     me = pthread_self()
     for index in range(table.count):
@@ -276,19 +281,12 @@ def lw_on_signal(signal: i32, info: Ptr[u8], context: Ptr[u8]):
             worker = Ptr[Worker](table.entries[index].worker)
             if worker.in_device != 0:
                 worker.in_device = 0
-                worker.signal = u32(signal)
+                worker.signal = u32(number)
                 worker.fault_address = Ptr[u64](info)[2]
                 lw_leave(worker.sp, INTERRUPTED)
-    sigaction(signal, lw_old_action(signal), Ptr[u8](u64(0)))
+    if number != CANCEL_SIGNAL:  # that one only came too late
+        sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))
 
 
-EXPORTS = (
-    lw_run,
-    lw_run_groups,
-    lw_barrier,
-    lw_yield,
-    lw_warp_exchange,
-    lw_lane_done,
-    lw_trap,
-    lw_on_signal,
-)
+CORE = (lw_run, lw_trap, lw_on_signal)
+SCHEDULER = (lw_run_groups, lw_barrier, lw_yield, lw_warp_exchange, lw_lane_done)

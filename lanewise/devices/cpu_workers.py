@@ -11,13 +11,15 @@ import mmap
 import queue
 import signal
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lanewise.devices.base import Launch
-from lanewise.devices.cpu_native import CANCEL_SIGNAL, SignalStack, runtime
-from lanewise.devices.cpu_scheduler import INTERRUPTED, STACK_STAGGER
+from lanewise.devices.cpu_native import runtime
+from lanewise.devices.cpu_scheduler import CANCEL_SIGNAL, INTERRUPTED, STACK_STAGGER
+from lanewise.devices.cpu_signals import SignalStack
 from lanewise.devices.traps import trap_error
 from lanewise.errors import DeviceError, LanewiseError
 from lanewise.lang import lane as shared_types
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from lanewise.devices.cpu import LoadedKernel
 
 _FAR_BEYOND = 2**62
+_WAIT_STEP = 0.2
 _THREAD_STACK_BYTES = 16 * 2**20
 
 
@@ -41,7 +44,7 @@ class CpuLaunch(Launch):
         self.chunk = chunk
         self._keep = keep
         self._args = ctypes.create_string_buffer(packed, max(len(packed), 1))
-        self.record = np.zeros((), shared_types.Launch.dtype)
+        self.record = shared_types.Launch.record()
         self.record["thread_count"] = threads
         self.record["group_size"] = group_size
         self.record["group_count"] = groups
@@ -64,8 +67,6 @@ class CpuLaunch(Launch):
     def start(self, workers: list[Worker]) -> None:
         """Hand the launch to these workers."""
         self._left = len(workers)
-        if not workers:
-            self._finish()
         for worker in workers:
             worker.jobs.put(self)
 
@@ -99,13 +100,23 @@ class CpuLaunch(Launch):
 
     def wait(self, timeout: float | None = None) -> bool:
         try:
-            finished = self._finished.wait(timeout)
+            finished = self.finished_within(timeout)
         except BaseException:
             self.cancel()
             raise
         if finished:
             self.raise_error()
         return finished
+
+    def finished_within(self, timeout: float | None) -> bool:
+        """Wait in steps: a signal that lands on another thread does not wake this one, but its handler runs here."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._finished.is_set():
+            left = _WAIT_STEP if deadline is None else min(_WAIT_STEP, deadline - time.monotonic())
+            if left <= 0:
+                return False
+            self._finished.wait(left)
+        return True
 
     def raise_error(self) -> None:
         """Raise what went wrong, once."""
@@ -128,7 +139,7 @@ class Worker:
 
     def __init__(self, index: int) -> None:
         self.jobs: queue.SimpleQueue[CpuLaunch | None] = queue.SimpleQueue()
-        self._record = np.zeros((), shared_types.Worker.dtype)
+        self._record = shared_types.Worker.record()
         self._address = self._record.ctypes.data
         self._shared = _aligned(MAX_SHARED_BYTES + 64)
         self._record["shared"] = self._shared.ctypes.data
@@ -147,7 +158,9 @@ class Worker:
 
     def _loop(self) -> None:
         # Signals meant for Python must not land on a fiber's small stack.
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - {CANCEL_SIGNAL, signal.SIGSEGV, signal.SIGBUS})
+        signal.pthread_sigmask(
+            signal.SIG_BLOCK, signal.valid_signals() - {CANCEL_SIGNAL, signal.SIGSEGV, signal.SIGBUS}
+        )
         stack = SignalStack()
         runtime().register(self._address)
         while (job := self.jobs.get()) is not None:
@@ -202,7 +215,7 @@ class LaunchQueue:
             while len(self._workers) < self._count:
                 self._workers.append(Worker(len(self._workers)))
             launch.previous = self._last if self._last is not None and not self._last.done else None
-            needed = min(self._count, -(-launch.groups // launch.chunk))
+            needed = min(self._count, max(1, -(-launch.groups // launch.chunk)))
             self._last = launch
             self._pending = [earlier for earlier in self._pending if not earlier.done or earlier._error is not None]
             self._pending.append(launch)
@@ -214,7 +227,7 @@ class LaunchQueue:
             pending, self._pending = self._pending, []
         try:
             for launch in pending:
-                launch._finished.wait()
+                launch.finished_within(None)
         except BaseException:
             for launch in pending:
                 launch.cancel()

@@ -112,13 +112,18 @@ def frame_layout(machine: str | None = None) -> FrameLayout:
     return _machine(machine)[1]
 
 
-def fiber_ir(machine: str | None = None) -> str:
-    """The routines as LLVM IR text, for this machine or a named one."""
-    routines = []
-    for name, lines in _machine(machine)[0].items():
+def routines(machine: str | None = None) -> dict[str, list[str]]:
+    """The instructions of each routine, for this machine or a named one, as inline assembly writes them."""
+    return _machine(machine)[0]
+
+
+def fiber_ir() -> str:
+    """The routines as LLVM IR text; LLVM assembles them only for the machine that it runs on."""
+    definitions = []
+    for name, lines in routines().items():
         text = "\\0A".join(lines)
-        routines.append(
+        definitions.append(
             f"define dso_local {_SIGNATURES[name]} naked noinline nounwind {{\n"
             f'  call void asm sideeffect "{text}", ""()\n  unreachable\n}}\n'
         )
-    return "\n".join(routines)
+    return "\n".join(definitions)

@@ -12,6 +12,7 @@ import numpy as np
 from lanewise.errors import ArgumentError
 
 _DLPACK_CPU, _DLPACK_CUDA, _DLPACK_CUDA_HOST, _DLPACK_CUDA_MANAGED = 1, 2, 3, 13
+_LEGACY_STREAM = 1
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "?"}
 
 
@@ -28,6 +29,8 @@ class ForeignArray:
     contiguous: bool
     readonly: bool
     owner: Any
+    stream: int | None = None
+    """The CUDA stream that the library may still be writing the elements on; None if they are ready."""
 
     @property
     def nbytes(self) -> int:
@@ -35,8 +38,8 @@ class ForeignArray:
         return math.prod(self.shape) * self.dtype.itemsize
 
     @staticmethod
-    def of(value: Any) -> ForeignArray | None:
-        """Describe a foreign array, or None if it is none."""
+    def of(value: Any, stream: int | None = None) -> ForeignArray | None:
+        """Describe a foreign array, or None if it is none; `stream` is the CUDA stream that will read it."""
         if isinstance(value, np.ndarray):
             flags = value.flags
             return ForeignArray(
@@ -46,7 +49,7 @@ class ForeignArray:
         if interface is not None:
             return _from_cuda_interface(value, interface)
         if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
-            return _from_dlpack(value)
+            return _from_dlpack(value, stream)
         return None
 
 
@@ -55,7 +58,9 @@ def _from_cuda_interface(value: Any, interface: dict[str, Any]) -> ForeignArray:
     address, readonly = interface["data"]
     strides = interface.get("strides")
     contiguous = strides is None or tuple(strides) == _row_major(shape, dtype.itemsize)
-    return ForeignArray(address or 0, shape, dtype, True, None, contiguous, bool(readonly), value)
+    # Version 3 names the stream, if any; before that, work was on the default stream.
+    stream = interface.get("stream", None if interface.get("version", 0) >= 3 else _LEGACY_STREAM)
+    return ForeignArray(address or 0, shape, dtype, True, None, contiguous, bool(readonly), value, stream)
 
 
 def _row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -83,12 +88,12 @@ class _DLTensor(ctypes.Structure):
     ]
 
 
-def _from_dlpack(value: Any) -> ForeignArray:
+def _from_dlpack(value: Any, stream: int | None) -> ForeignArray:
     device_type, device_id = value.__dlpack_device__()
     if device_type not in (_DLPACK_CPU, _DLPACK_CUDA, _DLPACK_CUDA_HOST, _DLPACK_CUDA_MANAGED):
         raise ArgumentError(f"a DLPack array on a device of kind {int(device_type)} cannot be used here")
     # The capsule stays unconsumed: its own destructor releases the tensor when it is dropped.
-    capsule = value.__dlpack__()
+    capsule = value.__dlpack__() if device_type == _DLPACK_CPU else value.__dlpack__(stream=stream)
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     tensor = _DLTensor.from_address(get_pointer(capsule, b"dltensor"))
@@ -101,7 +106,9 @@ def _from_dlpack(value: Any) -> ForeignArray:
     contiguous = strides is None or math.prod(shape) == 0 or _same_strides(strides, _row_major(shape, 1), shape)
     on_cuda = device_type != _DLPACK_CPU
     address = (tensor.data or 0) + tensor.byte_offset
-    return ForeignArray(address, shape, dtype, on_cuda, device_id if on_cuda else None, contiguous, False, (value, capsule))
+    return ForeignArray(
+        address, shape, dtype, on_cuda, device_id if on_cuda else None, contiguous, False, (value, capsule)
+    )
 
 
 def _same_strides(found: tuple[int, ...], wanted: tuple[int, ...], shape: tuple[int, ...]) -> bool:

@@ -17,7 +17,9 @@ def parse_shape(kernel: Kernel, shape: Any) -> tuple[int, int]:
         return shape, DEFAULT_GROUP_SIZE
     parts = shape if isinstance(shape, tuple) else (shape,)
     if len(parts) > 2 or not all(isinstance(p, int | np.integer) and not isinstance(p, bool) for p in parts):
-        raise ArgumentError(f"write {kernel.name}[threads](...) or {kernel.name}[threads, group_size](...), in whole numbers")
+        raise ArgumentError(
+            f"write {kernel.name}[threads](...) or {kernel.name}[threads, group_size](...), in whole numbers"
+        )
     return int(parts[0]), int(parts[1]) if len(parts) == 2 else DEFAULT_GROUP_SIZE
 
 

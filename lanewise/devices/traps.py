@@ -13,11 +13,13 @@ def trap_error(module: Module, count: int, first: int) -> TrapError:
     thread, number = first >> 32, first & 0xFFFFFFFF
     if number == DEADLOCK_SITE:
         message = (
-            f"kernel {module.name}: the group of thread {thread} hangs: some of its threads wait at a barrier and others at "
-            "a warp operation; let all threads of the group come to the same ones"
+            f"kernel {module.name}: the group of thread {thread} hangs: some of its threads wait at a barrier and "
+            "others at a warp operation; let all threads of the group come to the same ones"
         )
         return TrapError(message, kernel=module.name, thread=thread, threads=count, filename="", line=0)
     site = module.sites[number]
     others = f" (and {count - 1:,} other threads stopped too)" if count > 1 else ""
-    message = f"{short_path(site.filename)}:{site.line}: {site.message}, in thread {thread} of kernel {module.name}{others}"
+    message = (
+        f"{short_path(site.filename)}:{site.line}: {site.message}, in thread {thread} of kernel {module.name}{others}"
+    )
     return TrapError(message, kernel=module.name, thread=thread, threads=count, filename=site.filename, line=site.line)

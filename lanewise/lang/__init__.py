@@ -17,6 +17,34 @@ from lanewise.lang.atomics import (
 from lanewise.lang.functions import device, kernel
 from lanewise.lang.intrinsics import GRID_RANGE as grid_range
 from lanewise.lang.intrinsics import ON_GPU
+from lanewise.lang.math import (
+    acos,
+    asin,
+    atan,
+    atan2,
+    cbrt,
+    cos,
+    cosh,
+    exp,
+    exp2,
+    expm1,
+    floor_divide,
+    floor_mod,
+    fmod,
+    hypot,
+    isfinite,
+    isinf,
+    isnan,
+    log,
+    log1p,
+    log2,
+    log10,
+    pow,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 from lanewise.lang.shared_words import read_shared, write_shared
 from lanewise.lang.structs import struct
 from lanewise.lang.types import Ptr, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64

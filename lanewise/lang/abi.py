@@ -1,4 +1,4 @@
-"""How device code meets its target: where thread numbers come from, how groups meet, how a thread stops, how it starts."""
+"""How device code meets its target: where thread numbers come from, how groups meet, how a thread starts and stops."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Abi(ABC):
     """The target-dependent part of lowering. Every method that emits code gives back a register or constant."""
 
     on_gpu: bool
-    hidden_parameters: list[str]
+    hidden_parameters: tuple[str, ...]
     """Parameters that every device function has before its own; they carry what a thread knows about itself."""
-    hidden_arguments: list[str]
+    hidden_arguments: tuple[str, ...]
     constant_space = ""
 
     @abstractmethod

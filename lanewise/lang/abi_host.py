@@ -39,8 +39,8 @@ class HostAbi(Abi):
     """x86-64 and AArch64: the lane is a structure whose address is the first argument of every device function."""
 
     on_gpu = False
-    hidden_parameters = ["ptr %lane"]
-    hidden_arguments = ["ptr %lane"]
+    hidden_parameters: tuple[str, ...] = ("ptr %lane",)
+    hidden_arguments: tuple[str, ...] = ("ptr %lane",)
 
     def preamble(self) -> str:
         return _DECLARATIONS
@@ -234,8 +234,8 @@ exit:
 class RuntimeAbi(HostAbi):
     """The CPU's own runtime, written in lang: plain C functions that belong to no launch."""
 
-    hidden_parameters: list[str] = []
-    hidden_arguments: list[str] = []
+    hidden_parameters: tuple[str, ...] = ()
+    hidden_arguments: tuple[str, ...] = ()
 
     def preamble(self) -> str:
         return ""

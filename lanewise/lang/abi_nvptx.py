@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING
 from lanewise.lang.abi import Abi
 from lanewise.lang.ir import Value
 from lanewise.lang.lane import Traps
-from lanewise.lang.types import BOOL, Type, u32
+from lanewise.lang.types import BOOL, PointerType, Type, u32
 
 if TYPE_CHECKING:
     from lanewise.lang.functions import Kernel
     from lanewise.lang.lowering import Facts, FunctionLowering
 
-STACK_RESERVE_BYTES = 1024
-"""Stack that a recursive function leaves untouched for itself and for the functions it calls that do not recurse."""
+RECURSION_BYTES = 12 * 1024
+"""How far the stack of a thread may grow by recursion before the next call traps."""
+
+
+def stack_bytes(facts: Facts) -> int:
+    """Stack that a thread of a recursive kernel needs: the recursion, and beyond it one frame of each function."""
+    return RECURSION_BYTES + 4096 + 2 * facts.local_bytes
+
 
 _TRAP = f"""
 define internal void @lw_trap(ptr %traps, i32 %thread, i32 %site) noinline cold noreturn nounwind {{
@@ -38,15 +44,20 @@ _SCOPES = {"group": "block", "device": "device", "system": ""}
 
 
 class NvptxAbi(Abi):
-    """sm_75 and up. `max_group` bounds the group size and so how many registers a thread may have."""
+    """sm_75 and up. `max_group` bounds the group size and so how many registers a thread may have.
+
+    `disjoint` says that no two pointer arguments of the launch overlap, so that loads may move ahead of stores: without
+    that, too few bytes are in flight to fill the memory's bandwidth.
+    """
 
     on_gpu = True
-    hidden_parameters = ["i32 %n", "ptr %traps"]
-    hidden_arguments = ["i32 %n", "ptr %traps"]
+    hidden_parameters = ("i32 %n", "ptr %traps", "i64 %stack_floor")
+    hidden_arguments = ("i32 %n", "ptr %traps", "i64 %stack_floor")
     constant_space = "addrspace(1) "
 
-    def __init__(self, max_group: int = 1024) -> None:
+    def __init__(self, max_group: int = 1024, disjoint: bool = False) -> None:
         self.max_group = max_group
+        self.disjoint = disjoint
 
     def preamble(self) -> str:
         return _TRAP
@@ -109,11 +120,9 @@ class NvptxAbi(Abi):
         fn.block.emit("call void @llvm.nvvm.nanosleep(i32 100)")
 
     def stack_is_low(self, fn: FunctionLowering) -> str:
-        # A thread's stack grows down to address 0 of its local memory: the address is what is left of it.
         here = fn.block.slot("i8")
-        local = fn.block.assign(f"addrspacecast ptr {here} to ptr addrspace(5)")
-        left = fn.block.assign(f"ptrtoint ptr addrspace(5) {local} to i64")
-        return fn.block.assign(f"icmp ult i64 {left}, {STACK_RESERVE_BYTES}")
+        address = fn.block.assign(f"ptrtoint ptr {here} to i64")
+        return fn.block.assign(f"icmp ult i64 {address}, %stack_floor")
 
     def generic_constant(self, name: str) -> str:
         return f"addrspacecast (ptr addrspace(1) {name} to ptr)"
@@ -125,26 +134,35 @@ class NvptxAbi(Abi):
         return fn.block.assign(f"call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 {bits}, i32 {source}, i32 31)")
 
     def entry(self, name: str, kernel: Kernel, body: str, facts: Facts, shared_bytes: int) -> str:
-        parameters, arguments, lines = [], ["i32 %n", "ptr %traps"], []
+        parameters, arguments, lines = [], ["i32 %n", "ptr %traps", "i64 %floor"], []
+        pointer = "ptr noalias" if self.disjoint and not facts.raw_pointers else "ptr"
         for index, kind in enumerate(kernel.parameters.values()):
             if kind is BOOL:
                 parameters.append(f"i8 %b{index}")
                 lines.append(f"  %a{index} = icmp ne i8 %b{index}, 0")
             else:
-                parameters.append(f"{kind.llvm} %a{index}")
+                parameters.append(f"{pointer if isinstance(kind, PointerType) else kind.llvm} %a{index}")
             arguments.append(f"{kind.llvm} %a{index}")
-        convert = "\n".join(lines)
+        floor = ["  %floor = add i64 0, 0"]
+        if facts.recursive:
+            floor = [
+                "  %top = alloca i64",
+                "  %top_address = ptrtoint ptr %top to i64",
+                f"  %floor = sub i64 %top_address, {RECURSION_BYTES}",
+            ]
+        prepare = "\n".join([*lines, *floor])
         return f"""
-define ptx_kernel void @{name}({", ".join([*parameters, "i32 %n", "ptr %traps"])}) nounwind "nvvm.maxntid"="{self.max_group}" {{
+define ptx_kernel void @{name}({", ".join([*parameters, "i32 %n", "ptr %traps"])})
+    nounwind "nvvm.maxntid"="{self.max_group}" {{
   %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %first = mul nuw i32 %group, %size
   %id = add i32 %first, %local
+{prepare}
   %beyond = icmp uge i32 %id, %n
   br i1 %beyond, label %done, label %run
 run:
-{convert}
   call void @{body}({", ".join(arguments)})
   br label %done
 done:

@@ -30,8 +30,10 @@ def _place(fn: FunctionLowering, node: ast.Call, floats: bool) -> tuple[Place, S
     place = lower(fn, target)
     if not isinstance(place, Place) or place.readonly:
         raise fn.error("an atomic works on memory", target, "name an element or a field, such as `p[0]` or `s.count`")
-    if place.local:
-        raise fn.error("a local variable is seen by one thread only", target, "name an element of a Ptr or shared array")
+    if place.private:
+        raise fn.error(
+            "a local variable is seen by one thread only", target, "name an element of a Ptr or shared array"
+        )
     kind = place.type
     if not isinstance(kind, Scalar) or kind.bits not in (32, 64) or (kind.is_float and not floats):
         allowed = "i32, i64, u32, u64" + (", f32 or f64" if floats else "")

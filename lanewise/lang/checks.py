@@ -1,20 +1,20 @@
 """Checks on control flow: barriers that not all threads reach, and one thread working while the others wait.
 
-Both look at what is visible in the source: conditions built from thread_id(), local_id() or lane_id(), also through local
-variables. The first is an error, since the group would hang or read half-written memory; the second is a warning.
+Both look at what is visible in the source: conditions built from thread_id(), local_id() or lane_id(), also through
+local variables. The first is an error, since the group would hang or read half-written memory; the second is a warning.
 """
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lanewise.errors import LangWarning
 from lanewise.lang import atomics, vocabulary
 from lanewise.lang.functions import DeviceFunction
-from lanewise.lang.intrinsics import GRID_RANGE, Intrinsic
+from lanewise.lang.intrinsics import GRID_RANGE
 from lanewise.lang.overloads import Overloads
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def _warn(function: DeviceFunction, line: int, message: str) -> None:
     key = (function.source.filename, line, message)
     if key not in _warned:
         _warned.add(key)
-        warnings.warn_explicit(message, LangWarning, function.source.filename, line, module=function.function.__module__)
+        warnings.warn_explicit(
+            message, LangWarning, function.source.filename, line, module=function.function.__module__
+        )
 
 
 class _Analysis:
@@ -48,12 +50,12 @@ class _Analysis:
 
     def __init__(self, function: DeviceFunction) -> None:
         self.function = function
-        self.divergent: set[str] = set()
+        self.divergent: set[ast.Name] = set()
+        """Where a name is read and visibly differs between threads."""
         self.thread_numbers: set[str] = set()
         self.conditions: dict[str, ast.expr] = {}
-        assignments = list(_assignments(function.source.node))
         by_name: dict[str, list[ast.expr]] = {}
-        for names, value, _ in assignments:
+        for names, value in _assignments(function.source.node):
             for name in names:
                 by_name.setdefault(name, []).append(value)
         for name, values in by_name.items():
@@ -61,14 +63,45 @@ class _Analysis:
                 self.thread_numbers.add(name)
             elif len(values) == 1 and isinstance(values[0], ast.Compare | ast.BoolOp | ast.UnaryOp):
                 self.conditions[name] = values[0]
-        changed = True
-        while changed:
-            changed = False
-            for names, value, controls in assignments:
-                if self.differs(value) or any(self.differs(control) for control in controls):
-                    fresh = names - self.divergent
-                    self.divergent |= fresh
-                    changed |= bool(fresh)
+        self._follow(function.source.node.body, set(), apart=False, looping=False)
+
+    def _follow(self, body: list[ast.stmt], differing: set[str], apart: bool, looping: bool) -> set[str]:
+        """Go through statements with the names that differ before them; gives those that differ behind.
+
+        `apart` says that not all threads are here, so that whatever is assigned differs. In a loop an assignment never
+        takes a name out, since a break may have left before it.
+        """
+        for statement in body:
+            if isinstance(statement, ast.If):
+                inner = self._mark(statement.test, differing) or apart
+                ways = [self._follow(way, set(differing), inner, looping) for way in (statement.body, statement.orelse)]
+                differing = ways[0] | ways[1]
+            elif isinstance(statement, ast.While | ast.For):
+                differing = self._follow_loop(statement, differing, apart)
+            else:
+                self._mark(statement, differing)
+                for names, value in _assignments(statement):
+                    if apart or self.differs(value):
+                        differing = differing | names
+                    elif not looping and not isinstance(statement, ast.AugAssign):
+                        differing = differing - names
+        return differing
+
+    def _follow_loop(self, loop: ast.While | ast.For, differing: set[str], apart: bool) -> set[str]:
+        while True:
+            inner = self._mark(loop.test if isinstance(loop, ast.While) else loop.iter, differing) or apart
+            inner = inner or _divergent_exit(self, loop.body) is not None
+            counter = {name.id for name in _stored(loop.target)} if isinstance(loop, ast.For) else set()
+            at_start = differing | counter if inner else differing - counter
+            behind = differing | self._follow(loop.body, at_start, inner, looping=True)
+            if behind == differing:
+                return behind
+            differing = behind
+
+    def _mark(self, node: ast.AST, differing: set[str]) -> bool:
+        names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+        self.divergent |= {name for name in names if name.id in differing}
+        return isinstance(node, ast.expr) and self.differs(node)
 
     def callee(self, node: ast.expr) -> Any:
         """The object that is called, where it can be told."""
@@ -91,7 +124,7 @@ class _Analysis:
     def differs(self, node: ast.expr) -> bool:
         """Whether an expression visibly has different values in different threads of a group."""
         for part in ast.walk(node):
-            if isinstance(part, ast.Name) and part.id in self.divergent:
+            if isinstance(part, ast.Name) and part in self.divergent:
                 return True
             if isinstance(part, ast.Call) and self._in(self.callee(part.func), _DIVERGENT):
                 return True
@@ -104,7 +137,7 @@ class _Analysis:
     def selects_one(self, node: ast.expr) -> bool:
         """Whether a condition holds for one thread only."""
         if isinstance(node, ast.Name) and node.id in self.conditions:
-            return self.selects_one(self.conditions[node.id])
+            return self._unfold(node.id, self.selects_one)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self.spares_one(node.operand)
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
@@ -114,15 +147,23 @@ class _Analysis:
     def spares_one(self, node: ast.expr) -> bool:
         """Whether a condition holds for all threads but one."""
         if isinstance(node, ast.Name) and node.id in self.conditions:
-            return self.spares_one(self.conditions[node.id])
+            return self._unfold(node.id, self.spares_one)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self.selects_one(node.operand)
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             return any(self.spares_one(part) for part in node.values)
         return self._compares(node, {ast.NotEq: None, ast.Gt: 0, ast.GtE: 1})
 
+    def _unfold(self, name: str, test: Callable[[ast.expr], bool]) -> bool:
+        """Ask of what a name stands for; its own name in there (`done = done or ...`) stands for nothing known."""
+        value = self.conditions.pop(name)
+        try:
+            return test(value)
+        finally:
+            self.conditions[name] = value
+
     def _compares(self, node: ast.expr, wanted: dict[type[ast.cmpop], int | None]) -> bool:
-        """`number op limit`, either way round, for these operators; None stands for any limit that all threads share."""
+        """`number op limit`, either way round, for these operators; None is any limit that all threads share."""
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             return False
         left, op, right = node.left, type(node.ops[0]), node.comparators[0]
@@ -142,25 +183,15 @@ class _Analysis:
         return isinstance(right, ast.Constant) and right.value == limit
 
 
-def _assignments(root: ast.AST) -> Iterator[tuple[set[str], ast.expr, list[ast.expr]]]:
-    """Every assignment to a name: the names, the value, and the conditions it stands under."""
-
-    def visit(node: ast.AST, controls: list[ast.expr]) -> Iterator[tuple[set[str], ast.expr, list[ast.expr]]]:
+def _assignments(root: ast.AST) -> Iterator[tuple[set[str], ast.expr]]:
+    """Every assignment to a name: the names and the value."""
+    for node in ast.walk(root):
         if isinstance(node, ast.Assign):
-            yield {n.id for t in node.targets for n in _stored(t)}, node.value, controls
+            yield {name.id for target in node.targets for name in _stored(target)}, node.value
         elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
-            yield {n.id for n in _stored(node.target)}, node.value, controls
+            yield {name.id for name in _stored(node.target)}, node.value
         elif isinstance(node, ast.For):
-            yield {n.id for n in _stored(node.target)}, node.iter, controls
-        inner = controls
-        if isinstance(node, ast.If | ast.While):
-            inner = [*controls, node.test]
-        elif isinstance(node, ast.For):
-            inner = [*controls, node.iter]
-        for child in ast.iter_child_nodes(node):
-            yield from visit(child, inner)
-
-    yield from visit(root, [])
+            yield {name.id for name in _stored(node.target)}, node.iter
 
 
 def _stored(node: ast.AST) -> Iterator[ast.Name]:
@@ -177,6 +208,7 @@ def _barriers(
     """Errors for barriers under a condition that differs between threads; `control` is that condition."""
     for statement in body:
         if isinstance(statement, ast.If):
+            yield from _waiting(analysis, has_barrier, statement.test, control)
             inner = control or (statement.test if analysis.differs(statement.test) else None)
             yield from _barriers(analysis, has_barrier, statement.body, inner)
             yield from _barriers(analysis, has_barrier, statement.orelse, inner)
@@ -184,16 +216,33 @@ def _barriers(
             bound = statement.test if isinstance(statement, ast.While) else statement.iter
             leaves = _divergent_exit(analysis, statement.body)
             inner = control or (bound if analysis.differs(bound) else leaves)
+            # The test of a while is come to once a trip, the bounds of a for only before the first.
+            again = inner if isinstance(statement, ast.While) else control
+            yield from _waiting(analysis, has_barrier, bound, again)
             yield from _barriers(analysis, has_barrier, statement.body, inner)
-        elif control is not None:
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Call) and _waits(analysis, has_barrier, node):
-                    line = analysis.function.source.position(control).line
-                    yield analysis.function.source.error(
-                        "not all threads of the group come to this barrier",
-                        node,
-                        f"the condition on line {line} differs between threads; move the barrier out of it",
-                    )
+        else:
+            yield from _waiting(analysis, has_barrier, statement, control)
+
+
+def _waiting(
+    analysis: _Analysis, has_barrier: Callable[[DeviceFunction], bool], node: ast.AST, control: ast.expr | None
+) -> Iterator[Exception]:
+    """Errors for barriers in a straight-line statement or an expression, which may hold conditions of its own."""
+    if isinstance(node, ast.Call) and control is not None and _waits(analysis, has_barrier, node):
+        line = analysis.function.source.position(control).line
+        yield analysis.function.source.error(
+            "not all threads of the group come to this barrier",
+            node,
+            f"the condition on line {line} differs between threads; move the barrier out of it",
+        )
+    for part in ast.iter_child_nodes(node):
+        inner = control
+        if inner is None and isinstance(node, ast.IfExp) and part is not node.test and analysis.differs(node.test):
+            inner = node.test
+        if inner is None and isinstance(node, ast.BoolOp) and isinstance(part, ast.expr):
+            before = node.values[: node.values.index(part)]
+            inner = next((value for value in before if analysis.differs(value)), None)
+        yield from _waiting(analysis, has_barrier, part, inner)
 
 
 def _waits(analysis: _Analysis, has_barrier: Callable[[DeviceFunction], bool], node: ast.Call) -> bool:
@@ -243,19 +292,37 @@ def _one_thread_patterns(analysis: _Analysis, body: list[ast.stmt]) -> Iterator[
                     yield statement.lineno, "all threads but one return here; let every thread do a share of the work"
             yield from _one_thread_patterns(analysis, statement.body)
             yield from _one_thread_patterns(analysis, statement.orelse)
+        elif isinstance(statement, ast.While) and analysis.selects_one(statement.test):
+            yield statement.lineno, LOOPS_ALONE
         elif isinstance(statement, ast.While | ast.For):
             yield from _one_thread_patterns(analysis, statement.body)
+        else:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.IfExp) and analysis.selects_one(node.test):
+                    yield from _alone(analysis, [node.body])
+                elif isinstance(node, ast.IfExp) and analysis.spares_one(node.test):
+                    yield from _alone(analysis, [node.orelse])
 
 
-def _alone(analysis: _Analysis, body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
+LOOPS_ALONE = "one thread loops here while the others wait; spread the loop over all threads"
+
+
+def _alone(analysis: _Analysis, body: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Loops and calls in code that one thread runs; what the language itself brings (read_shared, exp) is no work."""
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.While | ast.For):
-                yield node.lineno, "one thread loops here while the others wait; spread the loop over all threads"
+                yield node.lineno, LOOPS_ALONE
                 break
             if isinstance(node, ast.Call):
                 callee = analysis.callee(node.func)
-                if isinstance(callee, DeviceFunction | Overloads) and not isinstance(callee, Intrinsic):
+                if isinstance(callee, DeviceFunction | Overloads) and not _is_word(callee):
                     name = ast.unparse(node.func)
                     yield node.lineno, f"one thread calls {name} here while the others wait; let all threads take part"
                     break
+
+
+def _is_word(callee: DeviceFunction | Overloads) -> bool:
+    """Whether a function belongs to the language, such as read_shared or sin."""
+    made = callee.make if isinstance(callee, Overloads) else callee.function
+    return made.__module__.startswith("lanewise.lang.")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lanewise.errors import LangError, LanewiseError
+from lanewise.errors import LanewiseError, LangError
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Source:
 
 
 def _line(source: Source, line: int) -> str:
-    lines = source.text.splitlines()
+    lines = source.text.split("\n")
     at = line - source.first_line
     return lines[at] if 0 <= at < len(lines) else linecache.getline(source.filename, line).rstrip("\n")
 
@@ -67,7 +67,8 @@ def short_path(filename: str) -> str:
 def render_error(message: str, position: Position, line: str, hint: str = "", kind: str = "error") -> LangError:
     """A LangError whose text shows the line with carets under the span and the hint below."""
     number = f"{position.line:>6}"
-    caret = " " * (position.column - 1) + "^" * max(1, position.end - position.column)
+    indent = "".join("\t" if c == "\t" else " " for c in line[: position.column - 1])
+    caret = indent + "^" * max(1, position.end - position.column)
     shown = f"{position}: {kind}: {message}\n{number} | {line.rstrip()}\n{' ' * len(number)} | {caret}"
     if hint:
         shown += "\n" + textwrap.indent(hint, "    ")
@@ -94,7 +95,12 @@ def source_of(function: Callable[..., Any]) -> Source:
     text = "".join(lines)
     # A nested function's source is indented; a line before it keeps every column as it is in the file.
     indented = text[:1].isspace()
-    tree = ast.parse("if True:\n" + text if indented else text)
+    try:
+        tree = ast.parse("if True:\n" + text if indented else text)
+    except SyntaxError:
+        raise LanewiseError(
+            f"{name} in {filename} cannot be read alone; write it as a `def` on lines of its own"
+        ) from None
     node = tree.body[0].body[0] if indented else tree.body[0]  # type: ignore[attr-defined]
     if not isinstance(node, ast.FunctionDef):
         raise LanewiseError(f"{name} in {filename} is not a plain function; write it with `def`")

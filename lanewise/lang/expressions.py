@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from lanewise.lang import numbers
 from lanewise.lang.functions import DeviceFunction, Kernel
@@ -22,9 +23,14 @@ from lanewise.lang.types import (
     TupleType,
     Type,
     as_type,
+    f64,
+    i32,
     i64,
     u64,
 )
+
+MAX_LITERAL_BITS = 4096
+"""How large an integer may grow while literals are folded."""
 
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
@@ -79,13 +85,13 @@ def integer(fn: FunctionLowering, node: ast.expr, what: str) -> Value:
     return found
 
 
-# --- names, constants and compile-time values ----------------------------------------------------------------------------
+# --- names, constants and compile-time values -------------------------------------------------------------------------
 
 
 def static_value(fn: FunctionLowering, node: ast.expr) -> Any:
     """The Python object that an expression stands for at compile time; raises KeyError where it is a run-time value."""
     if isinstance(node, ast.Name):
-        if node.id in fn.names:
+        if node.id in fn.names or node.id in fn.function.assigned_names:
             raise KeyError(node.id)
         return fn.function.lookup(node.id)
     if isinstance(node, ast.Attribute):
@@ -112,7 +118,7 @@ def _name(fn: FunctionLowering, node: ast.Name) -> Operand:
         if fn.assigned is not None and node.id not in fn.assigned:
             raise fn.error(f"{node.id} may have no value here", node, "assign it on every way to this line")
         return place
-    if node.id in fn.program.local_names(fn.function):
+    if node.id in fn.function.assigned_names:
         raise fn.error(f"{node.id} is used before it is assigned", node, "assign it before this line")
     try:
         found = fn.function.lookup(node.id)
@@ -144,11 +150,12 @@ def _static_operand(fn: FunctionLowering, found: Any, node: ast.expr) -> Operand
 def _constant(fn: FunctionLowering, node: ast.Constant) -> Operand:
     if isinstance(node.value, bool | int | float):
         return Literal(node.value)
-    kind = type(node.value).__name__
-    raise fn.error(f"a {kind} has no meaning in device code", node, "values are numbers, bools and pointers")
+    kinds = {str: "a string", bytes: "a string", complex: "a complex number"}
+    shown = kinds.get(type(node.value), str(node.value))
+    raise fn.error(f"{shown} has no meaning in device code", node, "values are numbers, bools and pointers")
 
 
-# --- operators -----------------------------------------------------------------------------------------------------------
+# --- operators --------------------------------------------------------------------------------------------------------
 
 
 def same_type(
@@ -171,7 +178,13 @@ def same_type(
 
 
 def binary(
-    fn: FunctionLowering, op: str, left: Operand, left_node: ast.expr, right: Operand, right_node: ast.expr, node: ast.expr
+    fn: FunctionLowering,
+    op: str,
+    left: Operand,
+    left_node: ast.expr,
+    right: Operand,
+    right_node: ast.expr,
+    node: ast.expr,
 ) -> Operand:
     """`left op right` for any operands, literals folded as Python does."""
     pointer = _pointer_arithmetic(fn, op, left, left_node, right, right_node)
@@ -207,28 +220,37 @@ def binary(
 
 
 def _fold(fn: FunctionLowering, op: str, left: Literal, right: Literal, node: ast.expr) -> Literal:
+    huge = op == "**" and isinstance(left.value, int) and abs(left.value) > 1 and right.value > MAX_LITERAL_BITS
     try:
-        result = numbers.FOLD[op](left.value, right.value)
+        result = 0 if huge else numbers.FOLD[op](left.value, right.value)
     except (ArithmeticError, TypeError, ValueError) as error:
         raise fn.error(f"{ast.unparse(node)}: {error}", node) from None
-    if isinstance(result, int) and result.bit_length() > 4096:
+    if huge or (isinstance(result, int) and result.bit_length() > MAX_LITERAL_BITS):
         raise fn.error(f"{ast.unparse(node)} is too large a number", node)
+    if isinstance(result, complex):
+        raise fn.error(f"{ast.unparse(node)} is a complex number", node)
     return Literal(result)
 
 
 def _shift(
-    fn: FunctionLowering, op: str, left: Operand, left_node: ast.expr, right: Operand, right_node: ast.expr, node: ast.expr
+    fn: FunctionLowering,
+    op: str,
+    left: Operand,
+    left_node: ast.expr,
+    right: Operand,
+    right_node: ast.expr,
+    node: ast.expr,
 ) -> Operand:
     # The amount keeps its own integer type: only its low bits count.
     a, b = fn.read(left, left_node), fn.read(right, right_node)
     if isinstance(a, Literal) and isinstance(b, Literal):
-        if isinstance(b.value, int) and b.value > 4096:
+        if isinstance(b.value, int) and b.value > MAX_LITERAL_BITS:
             raise fn.error(f"a shift by {b.value} is too large", right_node)
         return _fold(fn, op, a, b, node)
     if isinstance(a, Literal):
         a = fn.literal(a, fn.value(right, right_node).type, left_node)
     b = fn.literal(b, a.type, right_node) if isinstance(b, Literal) else b
-    for operand, where in ((a, left_node), (b, right_node)):
+    for operand, where in ((b, right_node), (a, left_node)):
         if not isinstance(operand.type, Scalar) or not operand.type.is_int:
             raise fn.error(f"{operand.type} has no operator {op}", where, "shifts are for integers")
     return numbers.shift(fn.block, op, a, b)
@@ -242,7 +264,8 @@ def _power(
     if isinstance(base, Literal) and isinstance(exponent, Literal):
         return _fold(fn, "**", base, exponent, node)
     if isinstance(base, Value) and isinstance(exponent, Literal) and exponent.value == 2:
-        square = numbers.binary(fn.block, "*", base, base)
+        fits = isinstance(exponent.value, int) or (isinstance(base.type, Scalar) and base.type.is_float)
+        square = numbers.binary(fn.block, "*", base, base) if fits else None
         if square is not None:
             return square
     a, b = same_type(fn, base, left_node, exponent, right_node, node)
@@ -295,6 +318,8 @@ def _unary(fn: FunctionLowering, node: ast.UnaryOp) -> Operand:
         return Value(BOOL, fn.block.assign(f"xor i1 {flag}, true"))
     found = fn.read(lower(fn, node.operand), node.operand)
     if isinstance(found, Literal):
+        if isinstance(found.value, bool):
+            raise fn.error("bool has no such operator", node, "write `not` for a bool")
         if isinstance(node.op, ast.Invert):
             if not isinstance(found.value, int):
                 raise fn.error("~ is for integers", node)
@@ -313,10 +338,16 @@ def _unary(fn: FunctionLowering, node: ast.UnaryOp) -> Operand:
 
 
 def _compare(fn: FunctionLowering, node: ast.Compare) -> Operand:
-    """`a < b < c` is `a < b and b < c` with b evaluated once; no short cut, since operands have no side effects left."""
+    """`a < b < c` is `a < b and b < c` with b evaluated once, and c only where it matters."""
     left_node, left = node.left, fn.read(lower(fn, node.left), node.left)
-    result: Operand | None = None
+    slot = fn.block.slot("i1") if len(node.ops) > 1 else ""
+    done = fn.block.name("compared")
+    step: Operand | None = None
     for operator, right_node in zip(node.ops, node.comparators, strict=True):
+        if step is not None:
+            more = fn.block.name("compare")
+            fn.block.branch(_keep(fn, slot, step, node), more, done)
+            fn.block.label(more)
         op = OPERATORS.get(type(operator))
         if op is None:
             raise fn.error(f"device code has no `{ast.unparse(node)}`", node, "compare with ==, !=, <, <=, > or >=")
@@ -324,21 +355,27 @@ def _compare(fn: FunctionLowering, node: ast.Compare) -> Operand:
         a, b = same_type(fn, left, left_node, right, right_node, node)
         if isinstance(a, Literal):
             assert isinstance(b, Literal)
-            step: Operand = _fold(fn, op, a, b, node)
+            step = _fold(fn, op, a, b, node)
         else:
             assert isinstance(b, Value)
             compared = numbers.compare(fn.block, op, a, b)
             if compared is None:
                 raise fn.error(f"{a.type} has no order", node, "compare with == or !=")
             step = compared
-        if result is None:
-            result = step
-        else:
-            both = (fn.coerce(result, BOOL, node).ref, fn.coerce(step, BOOL, node).ref)
-            result = Value(BOOL, fn.block.assign(f"and i1 {both[0]}, {both[1]}"))
         left, left_node = right, right_node
-    assert result is not None
-    return result
+    assert step is not None
+    if not slot:
+        return step
+    _keep(fn, slot, step, node)
+    fn.block.label(done)
+    return Value(BOOL, fn.block.assign(f"load i1, ptr {slot}"))
+
+
+def _keep(fn: FunctionLowering, slot: str, truth: Operand, node: ast.expr) -> str:
+    """Store a bool where the next step of a short-circuit expression finds it; gives the i1."""
+    flag = fn.coerce(truth, BOOL, node).ref
+    fn.block.emit(f"store i1 {flag}, ptr {slot}")
+    return flag
 
 
 def _bool_op(fn: FunctionLowering, node: ast.BoolOp) -> Operand:
@@ -350,8 +387,7 @@ def _bool_op(fn: FunctionLowering, node: ast.BoolOp) -> Operand:
     slot = fn.block.slot("i1")
     done = fn.block.name("logic_end")
     for index, part in enumerate(node.values):
-        flag = condition(fn, part)
-        fn.block.emit(f"store i1 {flag}, ptr {slot}")
+        flag = _keep(fn, slot, lower(fn, part), part)
         if index + 1 < len(node.values):
             more = fn.block.name("logic")
             fn.block.branch(flag, more if is_and else done, done if is_and else more)
@@ -396,15 +432,25 @@ def _conditional(fn: FunctionLowering, node: ast.IfExp) -> Operand:
     a, b = same_type(fn, first, node.body, second, node.orelse, node)
     if isinstance(a, Literal):
         assert isinstance(b, Literal)
-        if isinstance(a.value, float) != isinstance(b.value, float):
-            a, b = Literal(float(a.value)), Literal(float(b.value))
-        a, b = fn.settle(a, node.body), fn.settle(b, node.orelse)
+        a, b = _settle_alike(fn, a, b, node)
     assert isinstance(b, Value)
     merged = fn.block.assign(f"phi {a.type.llvm} [ {a.ref}, %{yes_end} ], [ {b.ref}, %{no_end} ]")
     return Value(a.type, merged, arith=a.arith or b.arith)
 
 
-# --- memory --------------------------------------------------------------------------------------------------------------
+def _settle_alike(fn: FunctionLowering, a: Literal, b: Literal, node: ast.IfExp) -> tuple[Value, Value]:
+    """Two literals that met no type, in the one type that holds both."""
+    first, second = fn.settle(a, node.body), fn.settle(b, node.orelse)
+    if first.type == second.type:
+        return first, second
+    if BOOL in (first.type, second.type):
+        raise fn.error(f"{first.type} and {second.type} do not mix", node)
+    floats = f64 in (first.type, second.type)
+    kind = f64 if floats else max((first.type, second.type), key=(i32, i64, u64).index)
+    return fn.literal(a, kind, node.body), fn.literal(b, kind, node.orelse)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 def _subscript(fn: FunctionLowering, node: ast.Subscript) -> Operand:
@@ -432,7 +478,7 @@ def _array_element(fn: FunctionLowering, base: Place, kind: ArrayType, node: ast
         raise fn.error(f"{index.type} cannot index an array", node.slice, "write u32(...) to convert")
     offset = _index(fn, index)
     ref = fn.block.assign(f"getelementptr inbounds {kind.llvm}, ptr {base.ref}, i64 0, i64 {offset}")
-    return Place(kind.element, ref, readonly=base.readonly, local=False)
+    return Place(kind.element, ref, readonly=base.readonly, private=base.private)
 
 
 def _index(fn: FunctionLowering, index: Value) -> str:
@@ -458,10 +504,10 @@ def _attribute(fn: FunctionLowering, node: ast.Attribute) -> Operand:
         raise fn.error(f"{kind} has no field {node.attr}", node, f"its fields are {', '.join(kind.fields)}")
     position = kind.index_of(node.attr)
     ref = fn.block.assign(f"getelementptr inbounds {kind.llvm}, ptr {base.ref}, i32 0, i32 {position}")
-    return Place(kind.fields[node.attr], ref, readonly=base.readonly)
+    return Place(kind.fields[node.attr], ref, readonly=base.readonly, private=base.private)
 
 
-# --- calls ---------------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 
 def _call(fn: FunctionLowering, node: ast.Call) -> Operand:
@@ -473,7 +519,7 @@ def _call(fn: FunctionLowering, node: ast.Call) -> Operand:
         raise fn.error("only functions can be called", node.func) from None
     intrinsic = fn.program.intrinsic_of(callee)
     if intrinsic is not None:
-        return cast(Operand, intrinsic(fn, node))
+        return intrinsic(fn, node)
     if node.keywords:
         raise fn.error("device functions take their arguments by position", node.keywords[0].value)
     kind = as_type(callee)
@@ -486,10 +532,22 @@ def _call(fn: FunctionLowering, node: ast.Call) -> Operand:
         if isinstance(callee, Overloads):
             callee = overload(fn, callee, operands, node)
         return _device_call(fn, callee, operands, node)
-    hints = {int: "write i32(...) or i64(...)", float: "write f32(...) or f64(...)"}
-    name = ast.unparse(node.func)
-    hint = hints.get(callee) if isinstance(callee, type) else None
-    raise fn.error(f"{name} is not a device function", node.func, hint or "mark it @device to call it from device code")
+    raise fn.error(f"{ast.unparse(node.func)} is not a device function", node.func, _call_hint(fn, callee, node.func))
+
+
+def _call_hint(fn: FunctionLowering, callee: Any, node: ast.expr) -> str:
+    """What to write instead of a call that device code cannot make."""
+    if callee is int or callee is float:
+        return "write i32(...) or i64(...)" if callee is int else "write f32(...) or f64(...)"
+    if isinstance(callee, StructType):
+        return f"declare `name: {callee}`, then assign its fields"
+    if callee is range or callee is fn.program.grid_range_marker:
+        return f"write `for i in {ast.unparse(node)}(...):`"
+    if callee is print:
+        return "write to an array and print it on the host"
+    if inspect.isfunction(callee):
+        return "mark it @device to call it from device code"
+    return "device code calls @device functions and the words of lanewise.lang"
 
 
 def argument(fn: FunctionLowering, node: ast.expr) -> Operand:
@@ -557,6 +615,7 @@ def convert(fn: FunctionLowering, kind: Type, node: ast.Call) -> Operand:
         if isinstance(source.type, PointerType):
             return Value(kind, source.ref)
         address = fn.coerce(source, u64, argument)
+        fn.facts.raw_pointers = True
         return Value(kind, fn.block.assign(f"inttoptr i64 {address.ref} to ptr"))
     if not isinstance(kind, Scalar):
         raise fn.error(f"nothing converts to {kind}", node)
@@ -589,12 +648,15 @@ def _describe(node: ast.expr) -> str:
         ast.Set: "a set",
         ast.Lambda: "a lambda",
         ast.ListComp: "a comprehension",
+        ast.SetComp: "a comprehension",
+        ast.DictComp: "a comprehension",
         ast.GeneratorExp: "a generator",
         ast.JoinedStr: "an f-string",
         ast.NamedExpr: "an assignment expression",
         ast.Starred: "unpacking",
         ast.Await: "await",
         ast.Yield: "yield",
+        ast.YieldFrom: "yield",
     }
     return names.get(type(node), type(node).__name__)
 

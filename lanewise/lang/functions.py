@@ -69,7 +69,9 @@ class DeviceFunction:
         found = self._declared("return", annotation)
         if found is VOID or isinstance(found, Scalar | PointerType | TupleType):
             return found
-        raise self.source.error(f"{found} cannot be returned by value", annotation, "return its parts, or take a Ptr to it")
+        raise self.source.error(
+            f"{found} cannot be returned by value", annotation, "return its parts, or take a Ptr to it"
+        )
 
     def _declared(self, name: str, annotation: ast.expr) -> Type:
         """The type of a parameter or result: Python may have evaluated it already, where names were still known."""
@@ -79,15 +81,15 @@ class DeviceFunction:
 
     def resolve_type(self, annotation: ast.expr) -> Type:
         """The type that an annotation in this function's source stands for."""
-        code = compile(ast.Expression(annotation), self.source.filename, "eval")
         try:
+            code = compile(ast.Expression(annotation), self.source.filename, "eval")
             evaluated = eval(code, self.function.__globals__, self.names)
+            if isinstance(evaluated, str):
+                evaluated = eval(evaluated, self.function.__globals__, self.names)
         except LanewiseError as error:
             raise self.source.error(str(error), annotation) from None
         except Exception as error:
             raise self.source.error(f"not a type of device code: {error}", annotation, _TYPES_HINT) from None
-        if isinstance(evaluated, str):
-            evaluated = self.function.__globals__.get(evaluated)
         found = as_type(evaluated)
         if found is None:
             hints = {int: "write i32, i64 or another sized integer", float: "write f32 or f64"}
@@ -106,6 +108,12 @@ class DeviceFunction:
             except ValueError:
                 continue  # not assigned yet; reported as an unknown name where it is used
         return found
+
+    @functools.cached_property
+    def assigned_names(self) -> frozenset[str]:
+        """Names that the function assigns somewhere; Python's rule makes them local everywhere in it."""
+        nodes = ast.walk(self.source.node)
+        return frozenset(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
     def lookup(self, name: str) -> Any:
         """The Python object that a free name stands for; raises KeyError where there is none."""
@@ -138,6 +146,11 @@ class Kernel(DeviceFunction):
         """The signature as a reader would write it, for messages."""
         return f"{self.name}({', '.join(f'{name}: {kind}' for name, kind in self.parameters.items())})"
 
+    @functools.cached_property
+    def pointer_count(self) -> int:
+        """How many parameters are pointers."""
+        return sum(isinstance(kind, PointerType) for kind in self.parameters.values())
+
     def __getitem__(self, shape: Any) -> Callable[..., Any]:
         """Choose how many threads to launch, and optionally how many make a group."""
         if launcher is None:  # pragma: no cover - the package sets it on import
@@ -164,7 +177,7 @@ def kernel(function: Callable[..., Any] | None = None, /, *, reassociate: bool =
     Reordering makes long float sums several times faster on a CPU; the last bits then differ between devices.
     """
     if function is None:
-        return functools.partial(Kernel, reassociate=reassociate)
+        return lambda function: Kernel(_plain(function, "kernel"), reassociate=reassociate)
     return Kernel(_plain(function, "kernel"))
 
 
@@ -175,11 +188,16 @@ def device(*, reassociate: bool = False) -> Callable[[Callable[..., Any]], Devic
 def device(function: Callable[..., Any] | None = None, /, *, reassociate: bool = False) -> Any:
     """Mark a Python function as callable from device code."""
     if function is None:
-        return functools.partial(DeviceFunction, reassociate=reassociate)
+        return lambda function: DeviceFunction(_plain(function, "device"), reassociate=reassociate)
     return DeviceFunction(_plain(function, "device"))
 
 
 def _plain(function: Callable[..., Any], decorator: str) -> Callable[..., Any]:
     if not inspect.isfunction(function):
         raise LanewiseError(f"@{decorator} goes before a plain function, not {function!r}")
+    if hasattr(function, "__wrapped__"):
+        name = function.__qualname__
+        raise LanewiseError(
+            f"@{decorator} reads the source of {name}, not what another decorator made of it; drop that one"
+        )
     return function

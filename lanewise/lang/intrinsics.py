@@ -1,4 +1,4 @@
-"""Built-in functions of device code: each is a Python object with documentation, and the rule that lowers a call of it."""
+"""Built-in functions of device code: each is a Python object with documentation and the rule that lowers its calls."""
 
 from __future__ import annotations
 
@@ -69,10 +69,15 @@ def builtin(function: Any) -> Callable[[Rule], Intrinsic]:
     return register
 
 
-def arity(fn: FunctionLowering, node: ast.Call, least: int, most: int | None = None, keywords: tuple[str, ...] = ()) -> None:
+def arity(
+    fn: FunctionLowering, node: ast.Call, least: int, most: int | None = None, keywords: tuple[str, ...] = ()
+) -> None:
     """Check how many arguments a call has and which keywords."""
     most = least if most is None else most
     name = ast.unparse(node.func)
+    for part in node.args:
+        if isinstance(part, ast.Starred):
+            raise fn.error(f"{name} takes its arguments one by one", part)
     for keyword in node.keywords:
         if keyword.arg not in keywords:
             known = f"it knows {', '.join(keywords)}" if keywords else "it takes arguments by position"

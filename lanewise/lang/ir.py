@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+import numpy as np
+
 from lanewise.lang.types import Scalar, Type
 
 
@@ -26,12 +28,14 @@ class Literal:
 
 @dataclass(frozen=True)
 class Place:
-    """Something in memory that can be read, and written unless `readonly`; `local` places belong to one thread."""
+    """Something in memory that can be read, and written unless `readonly`; `local` places are variables."""
 
     type: Type
     ref: str
     readonly: bool = False
     local: bool = False
+    private: bool = False
+    """Whether no other thread sees it: a local variable, or a part of one."""
     clean: bool = True
     """Whether floats stored here have canonical NaN bits or bits that were copied on purpose."""
 
@@ -109,7 +113,7 @@ def constant(kind: Scalar, value: bool | int | float) -> str:
         return "true" if value else "false"
     if kind.is_int:
         return str(kind.wrap(int(value)))
-    number = float(value)
+    number = _nearest_float(kind, value)
     if kind.bits == 32:
         try:
             number = struct.unpack("<f", struct.pack("<f", number))[0]
@@ -118,5 +122,15 @@ def constant(kind: Scalar, value: bool | int | float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
 
 
+def _nearest_float(kind: Scalar, value: bool | int | float) -> float:
+    """A number as a double; an integer is rounded to the type once, as the conversion at run time does."""
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        return float(np.array([value], np.int64 if value < 0 else np.uint64).astype(kind.dtype)[0])
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
 CANONICAL_NAN = "0x7FF8000000000000"
-"""The one NaN that arithmetic results are stored as: positive, quiet, payload zero; LLVM writes f32 constants as doubles too."""
+"""The one NaN that arithmetic results are stored as: positive, quiet, payload zero. LLVM writes f32 as doubles too."""

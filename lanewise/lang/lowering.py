@@ -1,8 +1,9 @@
-"""The state of lowering one function: its names, its block, and how values meet types. Statements and expressions use it."""
+"""The state of lowering one function: its names, its block, and how values meet types."""
 
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from lanewise.lang.types import BOOL, ArrayType, PointerType, Scalar, StructType
 if TYPE_CHECKING:
     from lanewise.lang.program import Program
 
+_INFINITE = (constant(f64, math.inf), constant(f64, -math.inf))
 
-INHERITED = ("converges", "barriers", "yields", "traps", "group_ids")
+INHERITED = ("converges", "barriers", "yields", "traps", "group_ids", "raw_pointers")
 """The facts that a caller takes over from what it calls."""
 
 
@@ -34,6 +36,9 @@ class Facts:
     traps: bool = False
     group_ids: bool = False
     """Uses local_id, group_id or the like, so the CPU cannot run all threads of a launch as one loop."""
+    raw_pointers: bool = False
+    """Has pointers that come from memory or from numbers, so nothing is known about what they overlap."""
+    recursive: bool = False
     local_bytes: int = 0
     callees: list[DeviceFunction] = field(default_factory=list)
 
@@ -68,10 +73,9 @@ class FunctionLowering:
 
     def declare(self, name: str, kind: Type, *, clean: bool = False) -> Place:
         """A new local variable with a stack slot; LLVM turns most of them into registers."""
-        llvm = kind.llvm if isinstance(kind, Scalar | PointerType) else kind.memory
         if isinstance(kind, ArrayType | StructType):
             self.facts.local_bytes += kind.size
-        place = Place(kind, self.block.slot(llvm), local=True, clean=clean)
+        place = Place(kind, self.block.slot(kind.memory), local=True, private=True, clean=clean)
         self.names[name] = place
         return place
 
@@ -81,6 +85,8 @@ class FunctionLowering:
         """The value of an operand; memory is loaded, a literal stays one."""
         if isinstance(operand, Place):
             return self.load(operand, node)
+        if isinstance(operand, Tuple) and not operand.items:
+            raise self.error("this call returns nothing", node)
         if isinstance(operand, Tuple):
             raise self.error("a tuple is no single value", node, "take it apart: `a, b = ...`")
         return operand
@@ -100,7 +106,7 @@ class FunctionLowering:
         for kind in (i32, i64, u64):
             if kind.min_value <= number <= kind.max_value:
                 return Value(kind, constant(kind, number))
-        raise self.error(f"{number} does not fit 64 bits", node)
+        raise self.error(f"{_shown(number)} does not fit 64 bits", node)
 
     def load(self, place: Place, node: ast.AST) -> Value:
         """Read a scalar or pointer from memory."""
@@ -109,17 +115,17 @@ class FunctionLowering:
             raise self.error(f"{kind} is no single value", node, "index it, or pass it where a Ptr is taken")
         if isinstance(kind, StructType):
             raise self.error(f"struct {kind} is no single value", node, "name one of its fields")
-        if kind is BOOL and not place.local:
+        if kind is BOOL:
             raw = self.block.assign(f"load i8, ptr {place.ref}")
             return Value(BOOL, self.block.assign(f"icmp ne i8 {raw}, 0"))
+        if isinstance(kind, PointerType) and not place.local:
+            self.facts.raw_pointers = True
         return Value(kind, self.block.assign(f"load {kind.llvm}, ptr {place.ref}"), arith=not place.clean)
 
     def store(self, place: Place, value: Value) -> None:
         """Write a scalar or pointer to memory; a thread's own variable keeps whatever NaN the machine made."""
-        if place.local:
-            self.block.emit(f"store {value.type.llvm} {value.ref}, ptr {place.ref}")
-            return
-        value = numbers.canonical(self.block, value)
+        if not place.local:
+            value = numbers.canonical(self.block, value)
         if value.type is BOOL:
             byte = self.block.assign(f"zext i1 {value.ref} to i8")
             self.block.emit(f"store i8 {byte}, ptr {place.ref}")
@@ -158,13 +164,17 @@ class FunctionLowering:
             raise self.error(f"expected {kind}, this is {number}", node, hint)
         if kind.is_int:
             if isinstance(number, float):
-                raise self.error(f"{number} is not a whole number and meets {kind}", node, f"write {kind}({number})")
+                raise self.error(f"{number} is a float and meets {kind}", node, f"write {kind}({number}) to convert")
             if not kind.min_value <= number <= kind.max_value:
+                holds = f"it holds {kind.min_value} to {kind.max_value}"
                 raise self.error(
-                    f"{number} does not fit {kind}", node, f"it holds {kind.min_value} to {kind.max_value}; "
-                    f"write {kind}({number}) to wrap it"
+                    f"{_shown(number)} does not fit {kind}", node, f"{holds}; write {kind}(...) to wrap it"
                 )
-        return Value(kind, constant(kind, number))
+        ref = constant(kind, number)
+        if ref in _INFINITE and abs(number) != math.inf:
+            hint = "write f64(...) around the other operand" if kind.bits == 32 else ""
+            raise self.error(f"{_shown(number)} is too large for {kind}", node, hint)
+        return Value(kind, ref)
 
     def static(self, value: Any, node: ast.AST) -> Operand | None:
         """A Python constant as an operand, or None if it is no constant that device code can hold."""
@@ -191,3 +201,10 @@ class FunctionLowering:
         self.block.label(bad)
         self.program.abi.trap(self, site)
         self.block.label(good)
+
+
+def _shown(number: float) -> str:
+    """A number for a message, without hundreds of digits."""
+    return (
+        f"a number of {number.bit_length()} bits" if isinstance(number, int) and abs(number) >= 2**128 else str(number)
+    )

@@ -52,7 +52,6 @@ class Module:
     sites: tuple[Site, ...]
     facts: Facts
     shared_bytes: int
-    recursive: bool
     source: str
 
 
@@ -77,12 +76,12 @@ class Program:
 
     # --- what lowering asks of the program ---------------------------------------------------------------------------
 
-    def request(self, callee: DeviceFunction, caller: FunctionLowering) -> tuple[str, list[str]]:
+    def request(self, callee: DeviceFunction, caller: FunctionLowering) -> tuple[str, tuple[str, ...]]:
         """The symbol of a function and the hidden arguments that come first; it is lowered later if it was not."""
         if isinstance(callee, External):
             parameters = ", ".join(kind.llvm for kind in callee.parameters.values())
             self._externals[callee.name] = f"declare {callee.result.llvm} @{callee.name}({parameters})"
-            return callee.name, []
+            return callee.name, ()
         caller.facts.callees.append(callee)
         return self.symbol(callee), self.abi.hidden_arguments
 
@@ -152,14 +151,6 @@ class Program:
         known = [*fn.names, *fn.function.names, *fn.function.function.__globals__]
         return next(iter(difflib.get_close_matches(name, known, 1)), "")
 
-    def local_names(self, function: DeviceFunction) -> set[str]:
-        """Names that a function assigns somewhere; Python's rule makes them local everywhere in it."""
-        return {
-            node.id
-            for node in ast.walk(function.source.node)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-
     def copied_names(self, function: DeviceFunction) -> set[str]:
         """Names that only ever hold values copied from memory, whose NaN bits must stay as they are."""
         copied: set[str] = set()
@@ -186,18 +177,27 @@ class Program:
         while self._queue:
             function = self._queue.pop(0)
             lowering = FunctionLowering(self, function)
-            lower_body(lowering)
+            try:
+                lower_body(lowering)
+            except RecursionError:
+                raise lowering.error(
+                    f"{function.name} is nested too deep",
+                    function.source.node,
+                    "name parts of it on lines of their own",
+                ) from None
             self._lowered[function] = Lowered(function, self._symbols[function], lowering.block, lowering.facts)
         _spread_facts(self._lowered)
         for lowered in self._lowered.values():
-            check_function(self, lowered.function, lambda callee: self._lowered[callee].facts.barriers)
+            check_function(
+                self, lowered.function, lambda callee: callee in self._lowered and self._lowered[callee].facts.barriers
+            )
         return self._lowered
 
     def text(self, lowered: Lowered, linkage: str = "internal") -> str:
         """The LLVM definition of one function."""
         function, facts = lowered.function, lowered.facts
         parameters = [*self.abi.hidden_parameters]
-        parameters += [f"{kind.llvm} %arg_{name}" for name, kind in function.parameters.items()]
+        parameters += [f"{kind.llvm} %arg{index}" for index, kind in enumerate(function.parameters.values())]
         attributes = "nounwind" + (" convergent" if facts.converges else "")
         if isinstance(function, Kernel):
             attributes += " alwaysinline"
@@ -223,7 +223,9 @@ class Program:
         """All text of the module."""
         body = "\n".join(definitions)
         declared = [text for name, text in self._externals.items() if f"@{name}(" in body]
-        return "\n".join([self.abi.preamble(), *self.globals, *declared, body, '!0 = !{!"branch_weights", i32 1, i32 1000000}'])
+        return "\n".join(
+            [self.abi.preamble(), *self.globals, *declared, body, '!0 = !{!"branch_weights", i32 1, i32 1000000}']
+        )
 
 
 class External(DeviceFunction):
@@ -262,10 +264,10 @@ def lower_kernel(kernel: Kernel, abi: Abi) -> Module:
     """Lower a kernel and all it calls for one target."""
     program = Program(abi)
     lowered = program.lower([kernel])
-    recursive = any(entry.recursive for entry in lowered.values())
     definitions = [program.text(entry) for entry in lowered.values()]
     facts = lowered[kernel].facts
-    facts.traps = facts.traps or recursive
+    facts.recursive = any(entry.recursive for entry in lowered.values())
+    facts.traps = facts.traps or facts.recursive
     facts.local_bytes = sum(entry.facts.local_bytes for entry in lowered.values())
     entry_name = "lw_" + "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in kernel.name)
     definitions.append(abi.entry(entry_name, kernel, lowered[kernel].symbol, facts, program.shared_bytes))
@@ -277,7 +279,6 @@ def lower_kernel(kernel: Kernel, abi: Abi) -> Module:
         tuple(program.sites),
         facts,
         program.shared_bytes,
-        recursive,
         source,
     )
 

@@ -1,4 +1,4 @@
-"""`read_shared` and `write_shared`: a group's shared memory as plain 32-bit words, as the threading model names them."""
+"""`read_shared` and `write_shared`: a group's shared memory as plain 32-bit words."""
 
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, i32, u32

@@ -17,9 +17,12 @@ from lanewise.lang.expressions import (
     static_value,
     typed,
 )
-from lanewise.lang.ir import Literal, Operand, Place, Tuple, Value, constant
+from lanewise.lang.ir import Operand, Place, Tuple, Value
 from lanewise.lang.lowering import FunctionLowering, Loop
-from lanewise.lang.types import VOID, ArrayType, PointerType, Scalar, StructType, TupleType, Type, u64
+from lanewise.lang.types import VOID, ArrayType, Scalar, StructType, TupleType, Type, u64
+
+MAX_LOCAL_BYTES = 128 * 1024
+"""Local arrays and structs that one function may declare; every thread has its own, on its stack."""
 
 
 def lower_body(fn: FunctionLowering) -> None:
@@ -27,8 +30,9 @@ def lower_body(fn: FunctionLowering) -> None:
     source = fn.function.source
     assert fn.assigned is not None
     for name, kind in fn.function.parameters.items():
-        place = fn.declare(name, kind, clean=fn.program.is_kernel(fn.function))
-        fn.block.emit(f"store {kind.llvm} %arg_{name}, ptr {place.ref}")
+        copied = name not in fn.function.assigned_names or name in fn.program.copied_names(fn.function)
+        place = fn.declare(name, kind, clean=copied and fn.program.is_kernel(fn.function))
+        fn.store(place, Value(kind, f"%arg{len(fn.assigned)}"))
         fn.assigned.add(name)
     lower_block(fn, source.node.body)
     if fn.function.result is VOID:
@@ -52,9 +56,11 @@ def lower_block(fn: FunctionLowering, body: list[ast.stmt]) -> None:
         if handler is None:
             raise fn.error(_describe(statement), statement, _HINTS.get(type(statement), ""))
         handler(fn, statement)
+        if isinstance(statement, ast.If) and fn.assigned is None and static_condition(fn, statement.test) is not None:
+            return  # such as `if ON_GPU: return ...`: what follows is the other side of the condition
 
 
-# --- assignment ----------------------------------------------------------------------------------------------------------
+# --- assignment -------------------------------------------------------------------------------------------------------
 
 
 def _assign(fn: FunctionLowering, node: ast.Assign) -> None:
@@ -78,6 +84,8 @@ def _unpack(fn: FunctionLowering, target: ast.Tuple, operand: Operand, node: ast
     if len(operand.items) != len(target.elts):
         raise fn.error(f"{len(operand.items)} values for {len(target.elts)} names", target)
     for part, item in zip(target.elts, operand.items, strict=True):
+        if isinstance(part, ast.Tuple | ast.List | ast.Starred):
+            raise fn.error("a tuple is taken apart into single values", part, "write one name for each value")
         if isinstance(part, ast.Name):
             assign_name(fn, part, item, node)
         else:
@@ -94,11 +102,13 @@ def assign_name(fn: FunctionLowering, target: ast.Name, operand: Operand, node: 
     if isinstance(operand, Tuple) and not operand.items:
         raise fn.error("this call returns nothing", node)
     place = fn.names.get(name)
+    if place is not None and not place.local:
+        raise fn.error(f"{name} stands for an array already", target, "use another name")
     if isinstance(operand, Place) and _is_aggregate(operand):
         if place is None and isinstance(operand.type, ArrayType) and not operand.local:
             fn.names[name] = operand  # a shared or constant array: the name stands for the array itself
         else:
-            place = place or fn.declare(name, operand.type)
+            place = place or _declare_aggregate(fn, name, operand.type, target)
             _copy(fn, place, operand, node)
     else:
         if place is None:
@@ -139,15 +149,22 @@ def _annotated(fn: FunctionLowering, node: ast.AnnAssign) -> None:
         raise fn.error("only a name can be declared", node.target)
     name = node.target.id
     kind = fn.function.resolve_type(node.annotation)
-    if name in fn.names and fn.names[name].type != kind:
+    if name in fn.names and (fn.names[name].type != kind or not fn.names[name].local):
         raise fn.error(f"{name} is {fn.names[name].type} already", node, "use another name")
     if isinstance(kind, TupleType) or kind is VOID:
         raise fn.error(f"a variable cannot be {kind}", node.annotation)
-    place = fn.names.get(name) or fn.declare(name, kind)
+    if isinstance(kind, ArrayType | StructType):
+        place = fn.names.get(name) or _declare_aggregate(fn, name, kind, node.target)
+    else:
+        place = fn.names.get(name) or fn.declare(name, kind, clean=name in fn.program.copied_names(fn.function))
     if isinstance(kind, ArrayType | StructType):
         if node.value is not None:
-            raise fn.error(f"{kind} starts as zeros", node.value, f"write `{name}: {kind}` alone, then assign its parts")
-        fn.block.emit(f"call void @llvm.memset.p0.i64(ptr align {kind.align} {place.ref}, i8 0, i64 {kind.size}, i1 false)")
+            raise fn.error(
+                f"{kind} starts as zeros", node.value, f"write `{name}: {kind}` alone, then assign its parts"
+            )
+        fn.block.emit(
+            f"call void @llvm.memset.p0.i64(ptr align {kind.align} {place.ref}, i8 0, i64 {kind.size}, i1 false)"
+        )
     elif node.value is not None:
         fn.store(place, typed(fn, node.value, kind, name))
     else:
@@ -156,10 +173,22 @@ def _annotated(fn: FunctionLowering, node: ast.AnnAssign) -> None:
         fn.assigned.add(name)
 
 
+def _declare_aggregate(fn: FunctionLowering, name: str, kind: Type, node: ast.expr) -> Place:
+    """A local array or struct; what one thread can hold is bounded, since every thread has its own."""
+    place = fn.declare(name, kind)
+    if fn.facts.local_bytes > MAX_LOCAL_BYTES:
+        raise fn.error(
+            f"this makes {fn.facts.local_bytes:,} bytes of local arrays and structs",
+            node,
+            f"a function holds {MAX_LOCAL_BYTES:,}; pass a Ptr to memory allocated on the host",
+        )
+    return place
+
+
 def _augmented(fn: FunctionLowering, node: ast.AugAssign) -> None:
     op = OPERATORS.get(type(node.op))
     if op is None:
-        raise fn.error("device code has no matrix product", node)
+        raise fn.error("device code has no matrix product", node, "write the loops")
     place = lower(fn, node.target)
     if not isinstance(place, Place) or place.readonly:
         raise fn.error("this cannot be assigned to", node.target)
@@ -175,7 +204,7 @@ def _as_expression(node: ast.AugAssign) -> ast.expr:
     return ast.copy_location(ast.BinOp(left=left, op=node.op, right=node.value), node)
 
 
-# --- control flow --------------------------------------------------------------------------------------------------------
+# --- control flow -----------------------------------------------------------------------------------------------------
 
 
 def _if(fn: FunctionLowering, node: ast.If) -> None:
@@ -270,7 +299,9 @@ def _range(fn: FunctionLowering, call: ast.Call) -> tuple[Value, Value, Value]:
         raise fn.error("range takes a stop, a start and a stop, or a start, a stop and a step", call)
     operands = [fn.read(lower(fn, argument), argument) for argument in call.args]
     typed_operands = [operand for operand in operands if isinstance(operand, Value)]
-    kind: Type = typed_operands[0].type if typed_operands else fn.value(operands[0], call.args[0]).type
+    settled = [fn.value(operand, node) for operand, node in zip(operands, call.args, strict=True)]
+    # Literals alone count in the widest type that one of them needs.
+    kind: Type = typed_operands[0].type if typed_operands else max((v.type for v in settled), key=lambda t: t.size)
     if not isinstance(kind, Scalar) or not kind.is_int:
         raise fn.error(f"a range counts whole numbers, this is {kind}", call, "write u32(...) to convert")
     values = [fn.coerce(operand, kind, node) for operand, node in zip(operands, call.args, strict=True)]
@@ -283,7 +314,7 @@ def _range(fn: FunctionLowering, call: ast.Call) -> tuple[Value, Value, Value]:
 
 
 def _grid_range(fn: FunctionLowering, call: ast.Call) -> tuple[Value, Value, Value]:
-    """This thread's share of range(n): strided where neighbours in a warp should touch neighbours, else in one piece."""
+    """This thread's share of range(n): strided where neighbours in a warp touch neighbours, else in one piece."""
     if call.keywords or len(call.args) != 1:
         raise fn.error("grid_range takes one number, how many elements there are", call)
     stop = integer(fn, call.args[0], "be counted to")
@@ -320,7 +351,12 @@ def _grid_range(fn: FunctionLowering, call: ast.Call) -> tuple[Value, Value, Val
 
 
 def _counted_loop(
-    fn: FunctionLowering, node: ast.For, target: ast.Name, start: Value, stop: Value, step: Value,
+    fn: FunctionLowering,
+    node: ast.For,
+    target: ast.Name,
+    start: Value,
+    stop: Value,
+    step: Value,
     step_node: ast.expr | None,
 ) -> None:
     """Count trips, so that no step near the end of the type wraps around and never ends."""
@@ -421,15 +457,23 @@ def _return(fn: FunctionLowering, node: ast.Return) -> None:
     elif result is VOID:
         hint = "a kernel writes results through a Ptr parameter"
         if not fn.program.is_kernel(fn.function):
-            hint = f"write `def {fn.function.name}(...) -> {fn.value(lower(fn, node.value), node.value).type}:`"
+            hint = f"write `def {fn.function.name}(...) -> {_type_name(fn, lower(fn, node.value), node.value)}:`"
         raise fn.error(f"{fn.function.name} has no return type", node, hint)
     else:
         operand = lower(fn, node.value)
+        if isinstance(operand, Place) and _is_aggregate(operand) and operand.private:
+            raise fn.error("a local array or struct ends with its function", node.value, "take a Ptr to write it to")
         if isinstance(result, TupleType):
             fn.block.terminate(f"ret {result.llvm} {_pack(fn, operand, result, node.value)}")
         else:
             fn.block.terminate(f"ret {result.llvm} {fn.coerce(operand, result, node.value, 'the result').ref}")
     fn.assigned = None
+
+
+def _type_name(fn: FunctionLowering, operand: Operand, node: ast.expr) -> str:
+    if isinstance(operand, Tuple) and operand.items:
+        return f"tuple[{', '.join(_type_name(fn, item, node) for item in operand.items)}]"
+    return fn.value(operand, node).type.name
 
 
 def _pack(fn: FunctionLowering, operand: Operand, result: TupleType, node: ast.expr) -> str:
@@ -443,7 +487,7 @@ def _pack(fn: FunctionLowering, operand: Operand, result: TupleType, node: ast.e
     return packed
 
 
-# --- the rest ------------------------------------------------------------------------------------------------------------
+# --- the rest ---------------------------------------------------------------------------------------------------------
 
 
 def _expression(fn: FunctionLowering, node: ast.Expr) -> None:
@@ -469,7 +513,7 @@ def _pass(fn: FunctionLowering, node: ast.Pass) -> None:
 
 def _describe(node: ast.stmt) -> str:
     name = type(node).__name__.lower()
-    words = {"functiondef": "a nested function", "classdef": "a class", "with": "with", "try": "try", "raise": "raise"}
+    words = {"functiondef": "a nested function", "classdef": "a class", "importfrom": "import", "delete": "del"}
     return f"{words.get(name, name)} has no meaning in device code"
 
 

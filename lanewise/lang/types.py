@@ -11,7 +11,7 @@ from lanewise.errors import LanewiseError
 
 
 class Type:
-    """A type of device code. `llvm` is how a register holds it, `memory` how memory does; both devices agree on both."""
+    """A type of device code. `llvm` is how a register holds it, `memory` how memory does; the devices agree on both."""
 
     name: str
     llvm: str
@@ -39,7 +39,7 @@ class Type:
 
 
 class Scalar(Type):
-    """A number or truth value that fits a register. Called on the host it gives the NumPy scalar, wrapped to the type."""
+    """A number or truth value that fits a register. Called on the host it gives a NumPy scalar, wrapped to the type."""
 
     def __init__(self, name: str, kind: str, bits: int, llvm: str, dtype: str) -> None:
         self.name = name
@@ -177,6 +177,10 @@ class StructType(Type):
     def dtype(self) -> np.dtype[Any]:
         return self._dtype
 
+    def record(self) -> Any:
+        """One such structure in host memory, all zero bytes: a NumPy array of no dimensions, used by field."""
+        return np.zeros((), self._dtype)
+
     def index_of(self, field: str) -> int:
         """The position of a field, as LLVM's getelementptr counts it."""
         return list(self.fields).index(field)
@@ -224,7 +228,7 @@ class Ptr:
 
     def __class_getitem__(cls, element: Any) -> PointerType:
         found = as_type(element)
-        if found is None:
+        if found is None or found is VOID or isinstance(found, TupleType):
             raise LanewiseError(f"Ptr[{element!r}]: an element is a type of device code, such as Ptr[f32]")
         return PointerType(found)
 
@@ -250,8 +254,6 @@ INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
 FLOATS = (f32, f64)
 SCALARS = (BOOL, *INTEGERS, *FLOATS)
 _BY_DTYPE = {t.dtype: t for t in SCALARS}
-
-
 
 
 def as_type(annotation: Any) -> Type | None:

@@ -8,14 +8,14 @@ from lanewise.lang import numbers
 from lanewise.lang.abi import as_pointer, as_u32, as_u64
 from lanewise.lang.expressions import argument, integer, lower, same_type, static_value, value_of
 from lanewise.lang.intrinsics import arity, builtin, choice, intrinsic
-from lanewise.lang.ir import Literal, Operand, Place, Tuple, Value
+from lanewise.lang.ir import CANONICAL_NAN, Literal, Operand, Place, Tuple, Value
 from lanewise.lang.lowering import FunctionLowering
 from lanewise.lang.types import BOOL, ArrayType, Scalar, StructType, as_type, u32
 from lanewise.settings import MAX_SHARED_BYTES
 
 NOTHING = Tuple(())
 
-# --- threads -------------------------------------------------------------------------------------------------------------
+# --- threads ----------------------------------------------------------------------------------------------------------
 
 
 @intrinsic
@@ -115,12 +115,15 @@ def time_ns(fn: FunctionLowering, node: ast.Call) -> Operand:
     return as_u64(fn.program.abi.time_ns(fn))
 
 
-# --- memory --------------------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 @intrinsic
 def shared(fn: FunctionLowering, node: ast.Call) -> Operand:
-    """tile = shared(f32[256]): memory that all threads of a group share; it starts with no particular contents."""
+    """tile = shared(f32[256]): memory that all threads of a group share; it starts with no particular contents.
+
+    An array is the array itself, a struct comes as a Ptr to it.
+    """
     arity(fn, node, 1)
     try:
         kind = as_type(static_value(fn, node.args[0]))
@@ -128,14 +131,14 @@ def shared(fn: FunctionLowering, node: ast.Call) -> Operand:
         kind = None
     if not isinstance(kind, ArrayType | StructType):
         raise fn.error("shared takes a fixed array or a struct type", node.args[0], "write `shared(f32[256])`")
-    place = Place(kind, fn.program.abi.shared(fn, kind))
+    ref = fn.program.abi.shared(fn, kind)
     if fn.program.shared_bytes > MAX_SHARED_BYTES:
         raise fn.error(
             f"this makes {fn.program.shared_bytes} bytes of group-shared memory",
             node,
             f"a group has {MAX_SHARED_BYTES}; share less, or split the work over more groups",
         )
-    return place
+    return Place(kind, ref) if isinstance(kind, ArrayType) else as_pointer(kind, ref)
 
 
 @intrinsic
@@ -160,7 +163,7 @@ def bitcast(fn: FunctionLowering, node: ast.Call) -> Operand:
     if not isinstance(source, Scalar) or source.bits != kind.bits:
         raise fn.error(f"{source} and {kind} are not of one width", node, "bitcast keeps every bit")
     if source.llvm == kind.llvm:
-        return Value(kind, value.ref)
+        return Value(kind, value.ref, arith=value.arith)
     value = numbers.canonical(fn.block, value)
     return Value(kind, fn.block.assign(f"bitcast {source.llvm} {value.ref} to {kind.llvm}"))
 
@@ -186,7 +189,7 @@ def length(fn: FunctionLowering, node: ast.Call) -> Operand:
     return Literal(operand.type.length)
 
 
-# --- numbers -------------------------------------------------------------------------------------------------------------
+# --- numbers ----------------------------------------------------------------------------------------------------------
 
 
 def _extreme(fn: FunctionLowering, node: ast.Call, op: str) -> Operand:
@@ -236,14 +239,20 @@ def absolute(fn: FunctionLowering, node: ast.Call) -> Operand:
     return Value(kind, fn.block.assign(f"call {kind.llvm} @llvm.abs.i{kind.bits}({kind.llvm} {found.ref}, i1 false)"))
 
 
-def _float_function(fn: FunctionLowering, node: ast.Call, name: str, count: int) -> Operand:
+def _float_operands(fn: FunctionLowering, node: ast.Call, count: int) -> tuple[Scalar, list[Value]]:
     arity(fn, node, count)
     operands = [argument(fn, part) for part in node.args]
     kinds = [operand.type for operand in operands if isinstance(operand, Value)]
     kind = kinds[0] if kinds else value_of(fn, ast.copy_location(ast.Constant(0.0), node)).type
     if not isinstance(kind, Scalar) or not kind.is_float:
-        raise fn.error(f"{ast.unparse(node.func)} takes floats, this is {kind}", node.args[0], "write f32(...) to convert")
-    values = [fn.coerce(operand, kind, part) for operand, part in zip(operands, node.args, strict=True)]
+        raise fn.error(
+            f"{ast.unparse(node.func)} takes floats, this is {kind}", node.args[0], "write f32(...) to convert"
+        )
+    return kind, [fn.coerce(operand, kind, part) for operand, part in zip(operands, node.args, strict=True)]
+
+
+def _float_function(fn: FunctionLowering, node: ast.Call, name: str, count: int) -> Operand:
+    kind, values = _float_operands(fn, node, count)
     listed = ", ".join(f"{kind.llvm} {value.ref}" for value in values)
     return Value(kind, fn.block.assign(f"call {kind.llvm} @llvm.{name}.f{kind.bits}({listed})"), arith=True)
 
@@ -251,7 +260,17 @@ def _float_function(fn: FunctionLowering, node: ast.Call, name: str, count: int)
 @intrinsic
 def sqrt(fn: FunctionLowering, node: ast.Call) -> Operand:
     """sqrt(x): the square root, correctly rounded."""
-    return _float_function(fn, node, "sqrt", 1)
+    kind, (value,) = _float_operands(fn, node, 1)
+    # LLVM makes sqrt(x) of `x < 0 ? NaN : sqrt(x)`, with whatever NaN the machine has: the test looks at bits instead.
+    # All patterns above that of infinity are NaN or negative; of these only -0.0, the sign bit alone, has a root.
+    ty, bits = kind.llvm, f"i{kind.bits}"
+    infinity, sign = (0x7F800000, 1 << 31) if kind.bits == 32 else (0x7FF0000000000000, 1 << 63)
+    pattern = fn.block.assign(f"bitcast {ty} {value.ref} to {bits}")
+    above = fn.block.assign(f"icmp ugt {bits} {pattern}, {infinity}")
+    not_zero = fn.block.assign(f"icmp ne {bits} {pattern}, {sign}")
+    nan = fn.block.assign(f"and i1 {above}, {not_zero}")
+    root = fn.block.assign(f"call {ty} @llvm.sqrt.f{kind.bits}({ty} {value.ref})")
+    return Value(kind, fn.block.assign(f"select i1 {nan}, {ty} {CANONICAL_NAN}, {ty} {root}"))
 
 
 @intrinsic

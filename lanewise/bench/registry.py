@@ -1,0 +1,35 @@
+"""The benchmarks there are, by name; each lives in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from lanewise.bench.barrier import run as run_barrier
+from lanewise.bench.launch import run as run_launch
+from lanewise.bench.map import run as run_map
+from lanewise.bench.result import Result
+from lanewise.bench.start import run as run_start
+from lanewise.bench.sum import run as run_sum
+from lanewise.devices import Device
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark: what it measures, and how to run it on a device, in full or quickly on less data."""
+
+    name: str
+    about: str
+    run: Callable[[Device, bool], Iterator[Result]]
+
+
+benchmarks: dict[str, Benchmark] = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark("map", "y = 2x + 1 over 1 GiB of f32: against NumPy, or the GPU's copy bandwidth", run_map),
+        Benchmark("sum", "two-phase sum of 1 GiB of f32: against NumPy, or CuPy and the copy bandwidth", run_sum),
+        Benchmark("launch", "what kernel[n](...) costs the caller: against a CuPy RawKernel", run_launch),
+        Benchmark("barrier", "a group of 1,024 threads with 10 barriers", run_barrier),
+        Benchmark("start", "importing Lanewise, compiling a small kernel, loading it from the cache", run_start),
+    )
+}

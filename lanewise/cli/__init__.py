@@ -1,0 +1,1 @@
+"""The command `lanewise`: one file per subcommand."""

@@ -1,0 +1,154 @@
+"""`lanewise bench`: run benchmarks side by side with their peers, print the ratios, keep the figures as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+import lanewise as lw
+from lanewise.bench import Benchmark, Result, benchmarks
+from lanewise.cli import environment
+from lanewise.cli.mistakes import UsageMistake
+from lanewise.cli.output import output
+
+_BUSY = 0.7
+"""Load average before a run above which its figures are doubtful."""
+
+
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Which to run; all by default.")] = None,
+    device: Annotated[str, typer.Option(help="Where to run: auto, cpu, cuda, cuda:1, ...")] = "auto",
+    quick: Annotated[bool, typer.Option("--quick", help="Less data and fewer repeats; figures mean less.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures, with machine and versions.")
+    ] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Show which benchmarks there are, and run none.")] = False,
+) -> None:
+    """Measure this machine: Lanewise next to NumPy, CuPy and the bare memory, in one run."""
+    console = output()
+    chosen = _chosen(names or list(benchmarks))
+    if listing:
+        for benchmark in chosen:
+            console.print(f"[bold]{benchmark.name:<10}[/]{escape(benchmark.about)}", soft_wrap=True)
+        return
+    if json_file is not None and not json_file.resolve().parent.is_dir():
+        raise UsageMistake(f"--json {json_file}: there is no directory {json_file.resolve().parent}; create it first")
+    try:
+        place = lw.device(device)
+    except lw.NoDeviceError as error:
+        raise UsageMistake(str(error)) from None
+    if place.name == "null":
+        raise UsageMistake("the device null compiles and never runs, so it has no speed; write cpu or cuda")
+    load = os.getloadavg()[0]
+    results, failures = _run_all(chosen, place, quick)
+    _show(console, results, quick, load)
+    for failure in failures:
+        console.print(f"[bold red]FAILED[/] {escape(failure)}", soft_wrap=True)
+    if json_file is not None:
+        json_file.write_text(json.dumps(_report(place, quick, load, results, failures), indent=2) + "\n")
+    if failures:
+        raise typer.Exit(1)
+
+
+def _chosen(names: Sequence[str]) -> list[Benchmark]:
+    for name in names:
+        if name not in benchmarks:
+            raise UsageMistake(f"there is no benchmark {name!r}; there are {', '.join(benchmarks)}")
+    return [benchmarks[name] for name in dict.fromkeys(names)]
+
+
+def _run_all(chosen: Sequence[Benchmark], device: lw.Device, quick: bool) -> tuple[list[Result], list[str]]:
+    """Run each; one that fails does not keep the others from running, and its figures so far do not count."""
+    results: list[Result] = []
+    failures: list[str] = []
+    progress = Console(stderr=True)
+    for benchmark in chosen:
+        with progress.status(f"{benchmark.name} on {device.name}"):
+            try:
+                results += list(benchmark.run(device, quick))
+            except lw.LanewiseError as error:
+                failures.append(f"{benchmark.name}: {error}")
+            except Exception as error:  # a peer or a driver that breaks must not take the other figures with it
+                place = traceback.extract_tb(error.__traceback__)[-1]
+                failures.append(f"{benchmark.name}: {type(error).__name__}: {error} ({place.filename}:{place.lineno})")
+    return results, failures
+
+
+def _table(results: Sequence[Result], details: Sequence[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("benchmark", "what"):
+        table.add_column(heading)
+    table.add_column("lanewise", justify="right", no_wrap=True)
+    table.add_column("peer")
+    table.add_column("ratio", justify="right", no_wrap=True)
+    table.add_column("target", justify="right", no_wrap=True)
+    table.add_column("met", no_wrap=True)
+    for result in results:
+        mark = f" [dim]({details.index(result.detail) + 1})[/]" if result.detail else ""
+        table.add_row(
+            result.name,
+            escape(result.what) + mark,
+            f"{_number(result.value)} {result.unit}",
+            _peer(result),
+            "" if result.ratio is None else f"{result.ratio:.2f}x",
+            result.target or "",
+            {True: "[green]yes[/]", False: "[bold red]NO[/]", None: ""}[result.met],
+        )
+    return table
+
+
+def _peer(result: Result) -> str:
+    if result.peer is None:
+        return ""
+    return f"{result.peer} *" if result.peer_value is None else f"{result.peer}: {_number(result.peer_value)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def _show(console: Console, results: Sequence[Result], quick: bool, load: float) -> None:
+    """The table, then what its marks stand for."""
+    details = list(dict.fromkeys(result.detail for result in results if result.detail))
+    console.print(_table(results, details))
+    notes = [f"({number}) {detail}" for number, detail in enumerate(details, 1)]
+    missing = dict.fromkeys(result.peer for result in results if result.peer is not None and result.peer_value is None)
+    notes += [f"* {peer} is not installed or does not work here, so nothing is compared with it" for peer in missing]
+    if quick:
+        notes.append("--quick: less data and fewer repeats than the targets are meant for")
+    if load > _BUSY:
+        notes.append(f"the machine was busy with other work (load {load:.1f}); repeat on a quiet one")
+    for note in notes:
+        console.print(escape(note), style="dim", soft_wrap=True)
+
+
+def _report(
+    device: lw.Device, quick: bool, load: float, results: Sequence[Result], failures: Sequence[str]
+) -> dict[str, object]:
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": shlex.join(["lanewise", *sys.argv[1:]]),
+        "device": device.name,
+        "quick": quick,
+        "load_before": load,
+        "machine": environment.machine(lw.device("cpu")),
+        "gpu": device.properties.name if device.name.startswith("cuda") else None,
+        "versions": environment.versions(),
+        "peers": environment.peer_versions(),
+        "results": [asdict(result) for result in results],
+        "failures": list(failures),
+    }

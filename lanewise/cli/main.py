@@ -1,0 +1,37 @@
+"""The command `lanewise`: its subcommands, and how mistakes end it: one sentence, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from lanewise.cli.bench import bench
+from lanewise.cli.info import info
+from lanewise.cli.mistakes import UsageMistake
+from lanewise.errors import LanewiseError
+
+app = typer.Typer(
+    name="lanewise",
+    help="Run whole programs on thousands of GPU threads, or on every core of a CPU.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(info)
+app.command()(bench)
+
+
+def main() -> None:
+    """Run the command line of this process; exits with 2 where the command was wrong and 1 where its work failed."""
+    try:
+        app(prog_name="lanewise")
+    except UsageMistake as mistake:
+        _fail(mistake, 2)
+    except (LanewiseError, OSError) as error:
+        _fail(error, 1)
+
+
+def _fail(error: Exception, status: int) -> None:
+    print(f"lanewise: {error}", file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,267 @@
+"""The CUDA driver at work in this process: memory, copies, loaded functions and launches on one stream of one GPU.
+
+`CudaDevice` stands on an engine. This is the ordinary one; after a fault, which breaks CUDA for the whole process, the
+engine of `cuda_remote` runs another copy of this one in a process of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from lanewise.compiler import Cache, default_cache
+from lanewise.devices.cuda_driver import check, driver, error_of
+from lanewise.errors import CompileError, DeviceError, DeviceLostError
+from lanewise.lang.lane import NO_TRAP, Traps
+
+_LOG_BYTES = 16 * 1024
+_HIDDEN = "I4xQ"
+"""What follows a kernel's own arguments: the number of threads and the address of its trap record."""
+
+
+class CudaFunction:
+    """A loaded kernel: where its arguments are packed and where its threads record traps."""
+
+    def __init__(self, module: Any, function: Any, traps: int, offsets: Sequence[int], layout: str) -> None:
+        self.module = module
+        self.function = function
+        self.traps = traps
+        self.layout = struct.Struct(layout + _HIDDEN)
+        size = struct.calcsize(layout)
+        self.block = ctypes.create_string_buffer(self.layout.size)
+        base = ctypes.addressof(self.block)
+        addresses = [base + offset for offset in (*offsets, size, size + 8)]
+        self._pointers = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.parameters = ctypes.addressof(self._pointers)
+
+
+class Engine(Protocol):
+    """What `CudaDevice` needs of a GPU, in this process or in another."""
+
+    stream_handle: int | None
+    alive: bool
+    """False once the device faulted: no operation works any more."""
+
+    def describe(self) -> dict[str, Any]:
+        """Name, attributes and driver version."""
+
+    def alloc(self, nbytes: int, what: str) -> int:
+        """Reserve memory."""
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+
+    def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
+        """Host to device, in order with launches."""
+
+    def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
+        """Device to host; the stream must be idle, and is again afterwards."""
+
+    def copy(self, target: int, source: int, nbytes: int) -> None:
+        """Device to device, in order with launches."""
+
+    def fill(self, address: int, byte: int, nbytes: int) -> None:
+        """Set bytes, in order with launches."""
+
+    def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> Any:
+        """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches."""
+
+    def launch(self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
+        """Start a kernel."""
+
+    def idle(self) -> bool:
+        """Whether all work is done."""
+
+    def take_traps(self) -> list[tuple[Any, int, int]]:
+        """Handle, count and first record of each kernel whose threads trapped since the last call."""
+
+    def owner_of(self, address: int) -> int:
+        """Which GPU a foreign address belongs to."""
+
+    def wait_for(self, stream: int) -> None:
+        """Wait for another library's stream."""
+
+
+class LocalEngine:
+    """The driver in this process, on the primary context, which other libraries use too."""
+
+    def __init__(self, index: int) -> None:
+        api = self._api = driver()
+        self.alive = True
+        self._handle = self._check(api.cuDeviceGet(index))
+        self._context = self._check(api.cuDevicePrimaryCtxRetain(self._handle))
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._functions: list[CudaFunction] = []
+        self._enter()
+        # Work on this stream does not wait for other streams, nor they for it.
+        self._stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        self.stream_handle: int | None = int(self._stream)
+        flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
+        self._trap_flag = ctypes.c_uint64.from_address(int(self._check(api.cuMemHostAlloc(8, flags))))
+        self._trap_flag.value = 0
+
+    def _check(self, result: Any, what: str = "") -> Any:
+        """The value of a driver call, or an error; a fault is remembered, since nothing works after it."""
+        if result[0]:
+            raise self._failure(result[0], what)
+        return result[1] if len(result) == 2 else None
+
+    def _failure(self, status: Any, what: str = "") -> DeviceError:
+        error = error_of(status, what)
+        if isinstance(error, DeviceLostError):
+            self.alive = False
+        return error
+
+    def _enter(self) -> None:
+        """Make the context current on the calling thread; every driver call needs it."""
+        if not getattr(self._local, "entered", False):
+            self._check(self._api.cuCtxSetCurrent(self._context))
+            self._local.entered = True
+
+    def describe(self) -> dict[str, Any]:
+        api = self._api
+
+        def attribute(name: str) -> int:
+            which = getattr(api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+            return int(self._check(api.cuDeviceGetAttribute(which, self._handle)))
+
+        return {
+            "name": self._check(api.cuDeviceGetName(128, self._handle)).split(b"\0")[0].decode(),
+            "cores": attribute("MULTIPROCESSOR_COUNT"),
+            "threads": attribute("MAX_THREADS_PER_MULTIPROCESSOR"),
+            "group": attribute("MAX_THREADS_PER_BLOCK"),
+            "major": attribute("COMPUTE_CAPABILITY_MAJOR"),
+            "minor": attribute("COMPUTE_CAPABILITY_MINOR"),
+            "watchdog": attribute("KERNEL_EXEC_TIMEOUT"),
+            "cache": attribute("L2_CACHE_SIZE"),
+            "memory": int(self._check(api.cuDeviceTotalMem(self._handle))),
+            "driver": int(self._check(api.cuDriverGetVersion())),
+        }
+
+    def alloc(self, nbytes: int, what: str) -> int:
+        self._enter()
+        return int(self._check(self._api.cuMemAlloc(max(nbytes, 1)), what))
+
+    def free(self, address: int) -> None:
+        self._enter()
+        self._check(self._api.cuMemFree(address))
+
+    def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
+        # The host array may be changed after return: from pageable memory the driver takes its bytes first.
+        self._enter()
+        self._check(self._api.cuMemcpyHtoDAsync(address, source.ctypes.data, source.nbytes, self._stream))
+
+    def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
+        self._enter()
+        self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
+
+    def copy(self, target: int, source: int, nbytes: int) -> None:
+        self._enter()
+        self._check(self._api.cuMemcpyDtoDAsync(target, source, nbytes, self._stream))
+
+    def fill(self, address: int, byte: int, nbytes: int) -> None:
+        self._enter()
+        self._check(self._api.cuMemsetD8Async(address, byte, nbytes, self._stream))
+
+    def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> CudaFunction:
+        self._enter()
+        api = self._api
+        cubin = self._assembled(ptx, name)
+        if stack:
+            limit = api.CUlimit.CU_LIMIT_STACK_SIZE
+            if int(self._check(api.cuCtxGetLimit(limit))) < stack:  # it costs that much for every resident thread
+                self._check(api.cuCtxSetLimit(limit, stack), f"stacks for the recursion of kernel {name}")
+        module = self._check(api.cuModuleLoadData(cubin))
+        traps = int(self._check(api.cuMemAlloc(Traps.size)))
+        function = self._check(api.cuModuleGetFunction(module, entry.encode()))
+        loaded = CudaFunction(module, function, traps, offsets, layout)
+        self._clear_traps(loaded)
+        self._functions.append(loaded)
+        return loaded
+
+    def _assembled(self, ptx: bytes, name: str) -> bytes:
+        """Machine code for this GPU, from the cache or by the driver's own linker: no toolkit is needed."""
+        version, cache = self._check(self._api.cuDriverGetVersion()), default_cache()
+        key = Cache.key_of("cubin", str(version), str(self.describe()["name"]), ptx)
+        cubin = cache.get(key)
+        if cubin is None:
+            cubin = _link(self._api, ptx, name)
+            cache.put(key, cubin)
+        return cubin
+
+    def launch(self, handle: CudaFunction, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
+        self._enter()
+        with self._lock:  # the block of arguments is one per kernel; the driver has read it when the call returns
+            handle.layout.pack_into(handle.block, 0, *values, threads, handle.traps)
+            (status,) = self._api.cuLaunchKernel(
+                handle.function, groups, 1, 1, group_size, 1, 1, 0, self._stream, handle.parameters, 0
+            )
+        if status:
+            raise self._failure(status, "starting a kernel")
+
+    def idle(self) -> bool:
+        self._enter()
+        (status,) = self._api.cuStreamQuery(self._stream)
+        if status == self._api.CUresult.CUDA_ERROR_NOT_READY:
+            return False
+        if status:
+            raise self._failure(status)
+        return True
+
+    def take_traps(self) -> list[tuple[Any, int, int]]:
+        if not self._trap_flag.value:
+            return []
+        self._trap_flag.value = 0
+        found = []
+        for loaded in self._functions:
+            record = Traps.record()
+            self._check(self._api.cuMemcpyDtoH(record.ctypes.data, loaded.traps, Traps.size))
+            if record["count"]:
+                found.append((loaded, int(record["count"]), int(record["first"])))
+                self._clear_traps(loaded)
+        return found
+
+    def _clear_traps(self, loaded: CudaFunction) -> None:
+        record = Traps.record()
+        record["first"] = NO_TRAP
+        record["flag"] = ctypes.addressof(self._trap_flag)
+        self._check(self._api.cuMemcpyHtoD(loaded.traps, record.ctypes.data, Traps.size))
+
+    def owner_of(self, address: int) -> int:
+        self._enter()
+        attribute = self._api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(self._check(self._api.cuPointerGetAttribute(attribute, address)))
+
+    def wait_for(self, stream: int) -> None:
+        self._enter()
+        self._check(self._api.cuStreamSynchronize(self._api.CUstream(stream)))
+
+
+def _link(api: Any, ptx: bytes, name: str) -> bytes:
+    text = ptx + b"\0"
+    # No options that the driver writes back to: the bindings free their memory when cuLinkCreate returns.
+    state = check(api.cuLinkCreate(0, [], []))
+    try:
+        kind = api.CUjitInputType.CU_JIT_INPUT_PTX
+        (status,) = api.cuLinkAddData(state, kind, text, len(text), name.encode(), 0, [], [])
+        if status:
+            raise CompileError(f"kernel {name}: the CUDA driver refused its PTX ({status.name}): {_refusal(api, text)}")
+        address, size = check(api.cuLinkComplete(state))
+        return ctypes.string_at(int(address), int(size))
+    finally:
+        api.cuLinkDestroy(state)
+
+
+def _refusal(api: Any, text: bytes) -> str:
+    """The assembler's own words on PTX that it refused, by loading it once more with room for a log."""
+    log = bytearray(_LOG_BYTES)
+    option = api.CUjit_option
+    options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+    api.cuModuleLoadDataEx(text, len(options), options, [log, _LOG_BYTES])
+    return bytes(log).split(b"\0")[0].decode(errors="replace").strip()

@@ -1,0 +1,79 @@
+"""The other end of `cuda_remote`: a process that owns a GPU's context and does what the frames on its input say."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from lanewise.compiler import frames
+from lanewise.devices.cuda_engine import CudaFunction, LocalEngine
+from lanewise.errors import DeviceLostError, LanewiseError
+
+
+class Server:
+    """Maps each request to the engine; kernels are named by number."""
+
+    def __init__(self, index: int) -> None:
+        self._engine = LocalEngine(index)
+        self._functions: list[CudaFunction] = []
+
+    def handle(self, request: dict[str, Any], body: bytes) -> tuple[Any, bytes]:
+        """Do what a request says; gives the answer and its bytes."""
+        operations: dict[str, Callable[..., Any]] = {
+            "describe": self._engine.describe,
+            "alloc": self._engine.alloc,
+            "free": self._engine.free,
+            "copy": self._engine.copy,
+            "fill": self._engine.fill,
+            "idle": self._engine.idle,
+            "copy_in": lambda address: self._engine.copy_in(address, np.frombuffer(body, np.uint8)),
+            "load": lambda *rest: self._load(body, *rest),
+            "launch": lambda *rest: self._launch(body, *rest),
+            "take_traps": self._take_traps,
+        }
+        if request["do"] == "copy_out":
+            address, nbytes = request["args"]
+            host = np.empty(nbytes, np.uint8)
+            self._engine.copy_out(host, address)
+            return None, host.tobytes()
+        return operations[request["do"]](*request["args"]), b""
+
+    def _load(self, ptx: bytes, name: str, entry: str, offsets: list[int], layout: str, stack: int) -> int:
+        self._functions.append(self._engine.load(ptx, name, entry, offsets, layout, stack))
+        return len(self._functions) - 1
+
+    def _launch(self, packed: bytes, number: int, groups: int, group_size: int, threads: int) -> None:
+        self._engine.launch(self._functions[number], groups, group_size, threads, [packed])
+
+    def _take_traps(self) -> list[tuple[int, int, int]]:
+        return [(self._functions.index(found), count, first) for found, count, first in self._engine.take_traps()]
+
+
+def serve(index: int, requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer requests until the input ends or the GPU faults."""
+    received = bytearray()
+    server: Server | None = None
+    while chunk := requests.read1(1 << 20):  # type: ignore[attr-defined]
+        received += chunk
+        while (frame := frames.unpack(received)) is not None:
+            request, body = frame
+            lost = False
+            try:
+                server = server or Server(index)
+                answer, data = server.handle(request, body)
+                reply = frames.pack({"answer": answer}, data)
+            except LanewiseError as error:
+                lost = isinstance(error, DeviceLostError)
+                reply = frames.pack({"error": type(error).__name__, "message": str(error)})
+            answers.write(reply)
+            answers.flush()
+            if lost:
+                return
+
+
+def main() -> None:
+    """Serve the GPU whose number is the last argument."""
+    serve(int(sys.argv[-1]), sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,114 @@
+"""`lanewise bench`: what it lists, runs, writes and refuses."""
+
+import json
+from datetime import datetime
+
+import pytest
+from typer.testing import CliRunner
+
+import lanewise as lw
+from lanewise.bench import Benchmark, WrongResultError, benchmarks
+from lanewise.bench.result import figure
+from lanewise.cli.main import app
+
+
+def test_list_names_every_benchmark_and_runs_none(command):
+    done = command("bench", "--list")
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["map", "sum", "launch", "barrier", "start"]
+    assert "kernel[n](...)" in done.stdout
+
+
+def test_quick_run_prints_a_table_and_writes_json(command, tmp_path):
+    file = tmp_path / "figures.json"
+    done = command("bench", "barrier", "--quick", "--device", "cpu", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "1,024 threads, 10 barriers" in done.stdout
+    report = json.loads(file.read_text())
+    assert report["command"] == f"lanewise bench barrier --quick --device cpu --json {file}"
+    assert (report["device"], report["gpu"], report["quick"], report["failures"]) == ("cpu", None, True, [])
+    assert datetime.fromisoformat(report["date"]).tzinfo is not None
+    assert report["machine"]["cpu"] == lw.device("cpu").properties.name
+    assert report["versions"]["lanewise"] == lw.__version__
+    assert report["peers"]["numpy"]
+    (row,) = report["results"]
+    assert row["unit"] == "ms"
+    assert row["value"] > 0
+    assert row["target"] == "< 2 ms"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mop"], "there is no benchmark 'mop'; there are map, sum, launch, barrier, start"),
+        (["--device", "tpu"], "there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null"),
+        (["--device", "null"], "the device null compiles and never runs, so it has no speed; write cpu or cuda"),
+        (["map", "--json", "/nowhere/at/all.json"], "--json /nowhere/at/all.json: there is no directory /nowhere/at"),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_status_2(command, arguments, message):
+    done = command("bench", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
+
+
+def test_an_unknown_option_has_status_2(command):
+    assert command("bench", "--fast").returncode == 2
+
+
+def test_a_wrong_result_fails_loudly_and_the_others_still_run(monkeypatch):
+    def wrong(device, quick):
+        yield figure("wrong", device.name, "a figure that must not count", 1.0, "ms")
+        raise WrongResultError("benchmark wrong gave 2, NumPy gives 3")
+
+    def right(device, quick):
+        yield figure("right", device.name, "fine", 3.0, "GB/s", peer="numpy", peer_value=2.0, at_least=1.0)
+
+    for name, run in (("wrong", wrong), ("right", right)):
+        monkeypatch.setitem(benchmarks, name, Benchmark(name, "", run))
+    done = CliRunner().invoke(app, ["bench", "wrong", "right", "--device", "cpu"])
+    assert done.exit_code == 1
+    assert "FAILED wrong: benchmark wrong gave 2, NumPy gives 3" in done.output
+    assert "must not count" not in done.output
+    assert "1.50x" in done.output
+
+
+def test_a_broken_peer_is_a_failure_with_its_place(monkeypatch):
+    def broken(device, quick):
+        yield figure("broken", device.name, "time", 1.0 / len(()), "ms")
+
+    monkeypatch.setitem(benchmarks, "broken", Benchmark("broken", "", broken))
+    done = CliRunner().invoke(app, ["bench", "broken", "--device", "cpu"])
+    assert done.exit_code == 1
+    assert "FAILED broken: ZeroDivisionError: " in done.output
+    assert "test_bench.py:" in done.output
+
+
+def test_an_absent_peer_is_named_below_the_table(monkeypatch):
+    def alone(device, quick):
+        yield figure("alone", device.name, "time", 3.0, "ms", peer="cupy", peer_value=None, at_most=1.2)
+
+    monkeypatch.setitem(benchmarks, "alone", Benchmark("alone", "", alone))
+    done = CliRunner().invoke(app, ["bench", "alone", "--device", "cpu"])
+    assert done.exit_code == 0
+    assert "* cupy is not installed or does not work here" in done.output
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "ratio", "target", "met"),
+    [
+        ({"peer_value": 4.0, "at_least": 0.85}, 3.4, 0.85, ">= 0.85x", True),
+        ({"peer_value": 4.0, "at_least": 0.85}, 3.3, 0.825, ">= 0.85x", False),
+        ({"peer_value": 2.0, "at_most": 1.2}, 2.4, 1.2, "<= 1.2x", True),
+        ({"peer_value": 2.0, "at_most": 1.2}, 2.5, 1.25, "<= 1.2x", False),
+        ({"below": 60}, 59.0, None, "< 60 ms", True),
+        ({"below": 60}, 60.0, None, "< 60 ms", False),
+        ({"at_most": 2.0}, 1.0, None, "<= 2x", None),
+        ({}, 1.0, None, None, None),
+    ],
+)
+def test_ratio_and_verdict(bounds, value, ratio, target, met):
+    row = figure("b", "cpu", "w", value, "ms", peer="p", **bounds)
+    assert (row.ratio, row.target, row.met) == (pytest.approx(ratio) if ratio else None, target, met)
