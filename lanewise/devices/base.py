@@ -159,6 +159,10 @@ class Device(ABC):
         """Raise unless the foreign array's memory is this device's; wait until it is ready."""
         raise ArgumentError(f"{what} belongs to another library, whose arrays {self.name} cannot use; copy it")
 
+    def share(self, address: int) -> None:
+        """Note that a CUDA library has been given the memory at this address of an array."""
+        raise AttributeError(f"arrays on {self.name} have no CUDA interface; copy them with .get()")
+
     def threads_to_fill(self, group_size: int = DEFAULT_GROUP_SIZE) -> int:
         """How many threads keep the whole device busy, in whole groups: for kernels that loop with `grid_range`."""
         return max(1, self.properties.resident_threads // group_size) * group_size

@@ -93,6 +93,7 @@ class CudaDevice(Device):
             ),
         )
         self._loaded: dict[tuple[Kernel, int, bool], CudaKernel] = {}
+        self._shared: set[int] = set()
 
     def _engine_now(self) -> Engine:
         if self.lost:
@@ -114,8 +115,14 @@ class CudaDevice(Device):
         return Buffer(self, self._guard(self._engine_now().alloc, nbytes, what), nbytes, release=self._release)
 
     def _release(self, address: int) -> None:
+        shared = address in self._shared
+        self._shared.discard(address)
         if not self.lost:
-            self._guard(self._engine.free, address)
+            self._guard(self._engine.free, address, shared)
+
+    def share(self, address: int) -> None:
+        """Note that another library has been given this memory."""
+        self._shared.add(address)
 
     def copy_in(self, target: Buffer, source: np.ndarray[Any, Any], offset: int = 0) -> None:
         if source.nbytes:

@@ -53,8 +53,8 @@ class Engine(Protocol):
     def alloc(self, nbytes: int, what: str) -> int:
         """Reserve memory."""
 
-    def free(self, address: int) -> None:
-        """Give memory back."""
+    def free(self, address: int, shared: bool) -> None:
+        """Give memory back behind the work before it; if another library may use it, behind that one's work too."""
 
     def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
         """Host to device, in order with launches."""
@@ -146,11 +146,14 @@ class LocalEngine:
 
     def alloc(self, nbytes: int, what: str) -> int:
         self._enter()
-        return int(self._check(self._api.cuMemAlloc(max(nbytes, 1)), what))
+        return int(self._check(self._api.cuMemAllocAsync(max(nbytes, 1), self._stream), what))
 
-    def free(self, address: int) -> None:
+    def free(self, address: int, shared: bool) -> None:
         self._enter()
-        self._check(self._api.cuMemFree(address))
+        if shared:
+            self._check(self._api.cuMemFree(address))
+        else:  # in order on the stream: freeing an array never waits for a kernel that still runs
+            self._check(self._api.cuMemFreeAsync(address, self._stream))
 
     def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
         # The host array may be changed after return: from pageable memory the driver takes its bytes first.

@@ -81,9 +81,9 @@ class RemoteEngine:
     def alloc(self, nbytes: int, what: str) -> int:
         return int(self._call("alloc", nbytes, what)[0])
 
-    def free(self, address: int) -> None:
+    def free(self, address: int, shared: bool) -> None:
         if self._process.poll() is None:
-            self._call("free", address)
+            self._call("free", address, shared)
 
     def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
         self._call("copy_in", address, body=source.tobytes())

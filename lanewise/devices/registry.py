@@ -10,7 +10,7 @@ from lanewise import settings
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Device, Launch
 from lanewise.devices.shapes import parse_shape
-from lanewise.errors import NoDeviceError
+from lanewise.errors import LanewiseError, NoDeviceError
 from lanewise.lang.functions import Kernel
 
 _devices: dict[str, Device] = {}
@@ -72,7 +72,11 @@ def launcher(kernel: Kernel, shape: Any) -> Callable[..., Launch]:
     threads, group_size = parse_shape(kernel, shape)
 
     def launch(*args: Any) -> Launch:
-        return device_of(kernel, args).launch(kernel, threads, group_size, args)
+        try:
+            return device_of(kernel, args).launch(kernel, threads, group_size, args)
+        except LanewiseError as error:
+            # The message says it all; frames of the compiler would only bury it.
+            raise error.with_traceback(None) from None
 
     return launch
 

@@ -35,7 +35,7 @@ define internal void @lw_trap(ptr %traps, i32 %thread, i32 %site) noinline cold 
   %old_first = atomicrmw umin ptr %first, i64 %key monotonic
   %flag = load ptr, ptr %flag_at
   store volatile i32 1, ptr %flag
-  call void asm sideeffect "exit;", ""()
+  call void asm sideeffect "exit;", "~{{memory}}"()
   unreachable
 }}
 """
@@ -135,7 +135,9 @@ class NvptxAbi(Abi):
 
     def entry(self, name: str, kernel: Kernel, body: str, facts: Facts, shared_bytes: int) -> str:
         parameters, arguments, lines = [], ["i32 %n", "ptr %traps", "i64 %floor"], []
-        pointer = "ptr noalias" if self.disjoint and not facts.raw_pointers else "ptr"
+        # What a thread stored before it trapped must be seen; LLVM drops stores to memory that the trap cannot reach.
+        private = self.disjoint and not facts.raw_pointers and not facts.traps
+        pointer = "ptr noalias" if private else "ptr"
         for index, kind in enumerate(kernel.parameters.values()):
             if kind is BOOL:
                 parameters.append(f"i8 %b{index}")

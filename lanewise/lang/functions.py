@@ -20,10 +20,11 @@ launcher: Callable[[Kernel, Any], Callable[..., Any]] | None = None
 class DeviceFunction:
     """A function callable from device code. Its source is read when it is first compiled, not when it is defined."""
 
-    def __init__(self, function: Callable[..., Any], *, reassociate: bool = False) -> None:
+    def __init__(self, function: Callable[..., Any], *, reassociate: bool = False, inline: bool = True) -> None:
         self.function = function
         self.name = function.__name__
         self.reassociate = reassociate
+        self.inline = inline
         functools.update_wrapper(self, function)
 
     @functools.cached_property
@@ -110,6 +111,24 @@ class DeviceFunction:
         return found
 
     @functools.cached_property
+    def copied_names(self) -> set[str]:
+        """Names that only ever hold values copied from memory, whose NaN bits must stay as they are."""
+        copied: set[str] = set()
+        computed: set[str] = set()
+        for node in ast.walk(self.source.node):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                plain = isinstance(node.value, ast.Subscript | ast.Attribute | ast.Constant)
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        (copied if plain else computed).add(target.id)
+                    elif isinstance(target, ast.Tuple):
+                        computed |= {part.id for part in target.elts if isinstance(part, ast.Name)}
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                computed.add(node.target.id)
+        return copied - computed
+
+    @functools.cached_property
     def assigned_names(self) -> frozenset[str]:
         """Names that the function assigns somewhere; Python's rule makes them local everywhere in it."""
         nodes = ast.walk(self.source.node)
@@ -184,11 +203,15 @@ def kernel(function: Callable[..., Any] | None = None, /, *, reassociate: bool =
 @overload
 def device(function: Callable[..., Any], /) -> DeviceFunction: ...
 @overload
-def device(*, reassociate: bool = False) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
-def device(function: Callable[..., Any] | None = None, /, *, reassociate: bool = False) -> Any:
-    """Mark a Python function as callable from device code."""
+def device(*, reassociate: bool = False, inline: bool = True) -> Callable[[Callable[..., Any]], DeviceFunction]: ...
+def device(function: Callable[..., Any] | None = None, /, *, reassociate: bool = False, inline: bool = True) -> Any:
+    """Mark a Python function as callable from device code.
+
+    `reassociate=True` lets the compiler reorder its float sums and products. `inline=False` keeps it a call: for long
+    functions that are seldom reached, so that every caller stays small and compiles fast.
+    """
     if function is None:
-        return lambda function: DeviceFunction(_plain(function, "device"), reassociate=reassociate)
+        return lambda function: DeviceFunction(_plain(function, "device"), reassociate=reassociate, inline=inline)
     return DeviceFunction(_plain(function, "device"))
 
 

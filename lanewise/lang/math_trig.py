@@ -69,7 +69,7 @@ def joined(a: u64, b: u64, shift: u64) -> u64:
     return a << shift | b >> 1 >> (63 - shift)
 
 
-@device
+@device(inline=False)
 def reduce_large(x: f64) -> tuple[f64, f64, i32]:
     """(r, r_lo, quadrant) of any double from 2**-10 on, by Payne and Hanek: a product with 192 bits of 2/pi."""
     if not abs(x) < INF:

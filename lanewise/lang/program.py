@@ -151,23 +151,6 @@ class Program:
         known = [*fn.names, *fn.function.names, *fn.function.function.__globals__]
         return next(iter(difflib.get_close_matches(name, known, 1)), "")
 
-    def copied_names(self, function: DeviceFunction) -> set[str]:
-        """Names that only ever hold values copied from memory, whose NaN bits must stay as they are."""
-        copied: set[str] = set()
-        computed: set[str] = set()
-        for node in ast.walk(function.source.node):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                plain = isinstance(node.value, ast.Subscript | ast.Attribute | ast.Constant)
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        (copied if plain else computed).add(target.id)
-                    elif isinstance(target, ast.Tuple):
-                        computed |= {part.id for part in target.elts if isinstance(part, ast.Name)}
-            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                computed.add(node.target.id)
-        return copied - computed
-
     # --- lowering ----------------------------------------------------------------------------------------------------
 
     def lower(self, roots: Sequence[DeviceFunction]) -> dict[DeviceFunction, Lowered]:
@@ -201,6 +184,8 @@ class Program:
         attributes = "nounwind" + (" convergent" if facts.converges else "")
         if isinstance(function, Kernel):
             attributes += " alwaysinline"
+        elif not function.inline:
+            attributes += " noinline"
         prologue = self._stack_check(lowered) if lowered.recursive else ""
         body = lowered.block.text().replace("  br label %body\n", prologue + "  br label %body\n", 1)
         return (

@@ -30,7 +30,7 @@ def lower_body(fn: FunctionLowering) -> None:
     source = fn.function.source
     assert fn.assigned is not None
     for name, kind in fn.function.parameters.items():
-        copied = name not in fn.function.assigned_names or name in fn.program.copied_names(fn.function)
+        copied = name not in fn.function.assigned_names or name in fn.function.copied_names
         place = fn.declare(name, kind, clean=copied and fn.program.is_kernel(fn.function))
         fn.store(place, Value(kind, f"%arg{len(fn.assigned)}"))
         fn.assigned.add(name)
@@ -113,7 +113,7 @@ def assign_name(fn: FunctionLowering, target: ast.Name, operand: Operand, node: 
     else:
         if place is None:
             value = fn.value(operand, node)
-            place = fn.declare(name, value.type, clean=name in fn.program.copied_names(fn.function))
+            place = fn.declare(name, value.type, clean=name in fn.function.copied_names)
         else:
             value = fn.coerce(operand, place.type, node, name)
         fn.store(place, value)
@@ -156,7 +156,7 @@ def _annotated(fn: FunctionLowering, node: ast.AnnAssign) -> None:
     if isinstance(kind, ArrayType | StructType):
         place = fn.names.get(name) or _declare_aggregate(fn, name, kind, node.target)
     else:
-        place = fn.names.get(name) or fn.declare(name, kind, clean=name in fn.program.copied_names(fn.function))
+        place = fn.names.get(name) or fn.declare(name, kind, clean=name in fn.function.copied_names)
     if isinstance(kind, ArrayType | StructType):
         if node.value is not None:
             raise fn.error(

@@ -6,7 +6,7 @@ import ast
 
 from lanewise.lang import numbers
 from lanewise.lang.abi import as_pointer, as_u32, as_u64
-from lanewise.lang.expressions import argument, integer, lower, same_type, static_value, value_of
+from lanewise.lang.expressions import argument, binary, integer, lower, same_type, static_value, value_of
 from lanewise.lang.intrinsics import arity, builtin, choice, intrinsic
 from lanewise.lang.ir import CANONICAL_NAN, Literal, Operand, Place, Tuple, Value
 from lanewise.lang.lowering import FunctionLowering
@@ -219,6 +219,14 @@ def smallest(fn: FunctionLowering, node: ast.Call) -> Operand:
 def largest(fn: FunctionLowering, node: ast.Call) -> Operand:
     """max(a, b, ...): the first of the largest, as Python's; a NaN is never larger."""
     return _extreme(fn, node, ">")
+
+
+@builtin(pow)
+def power(fn: FunctionLowering, node: ast.Call) -> Operand:
+    """pow(x, y): x ** y on floats."""
+    arity(fn, node, 2)
+    x, y = node.args
+    return binary(fn, "**", argument(fn, x), x, argument(fn, y), y, node)
 
 
 @builtin(abs)

@@ -86,6 +86,16 @@ def poll(flag: Ptr[u32]):
 
 
 @kernel
+def has_a_mistake(out: Ptr[u32]):
+    out[0] = 1.5
+
+
+@kernel
+def add_one(x: Ptr[f32], y: Ptr[f32]):
+    y[thread_id()] = x[thread_id()] + 1.0
+
+
+@kernel
 def wild(p: Ptr[u32], index: u64):
     p[index] = 1
 

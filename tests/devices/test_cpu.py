@@ -1,17 +1,23 @@
 """The CPU device: launches that are cancelled or fault leave the process alive, and lanes that hang are found."""
 
+import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import kernels
 import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise.lang import u32
+from lanewise.compiler import Target, stages
+from lanewise.lang import Ptr, device, f32, kernel, thread_id, u32
+from lanewise.lang.abi_host import HostAbi
+from lanewise.lang.program import lower_kernel
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def test_ctrl_c_ends_a_program_that_waits_for_a_copy():
         "out.get()\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(__import__("pathlib").Path(__file__).parent)],
+        [sys.executable, "-c", script, str(Path(__file__).parent)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -98,11 +104,31 @@ def test_python_goes_on_while_device_code_runs(cpu):
     assert host[0] >= 1000
 
 
+def test_a_kernel_without_barriers_is_a_loop_that_llvm_vectorises():
+    module = lower_kernel(kernels.add_one, HostAbi())
+    assert not module.facts.converges
+    optimised = stages(module.ir, Target.host())["optimised"]
+    assert re.search(r"fadd <\d+ x float>", optimised)
+
+
+def test_a_function_that_asks_to_stay_a_call_stays_one():
+    @device(inline=False)
+    def apart(x: f32) -> f32:
+        return x * x + x
+
+    @kernel
+    def calls(out: Ptr[f32]):
+        out[thread_id()] = apart(out[thread_id()])
+
+    optimised = stages(lower_kernel(calls, HostAbi()).ir, Target.host())["optimised"]
+    assert re.search(r"call .*float @fn\d+_apart", optimised)
+
+
 def test_the_number_of_cores_can_be_set(tmp_path):
     script = "import lanewise as lw; print(lw.device('cpu').properties.cores)"
     run = subprocess.run(
         [sys.executable, "-c", script],
-        env={**__import__("os").environ, "LANEWISE_CPU_THREADS": "1"},
+        env={**os.environ, "LANEWISE_CPU_THREADS": "1"},
         capture_output=True,
     )
     assert run.stdout == b"1\n"

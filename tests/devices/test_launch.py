@@ -2,6 +2,7 @@
 
 import inspect
 import threading
+import traceback
 
 import kernels
 import numpy as np
@@ -82,6 +83,13 @@ def test_a_scalar_that_does_not_fit_is_named(device, arguments, message):
 def test_a_wrong_number_of_arguments_shows_the_signature(device):
     with pytest.raises(lw.ArgumentError, match=r"takes 1 arguments, 2 were passed: it is store_ids\(out: Ptr\[u32\]\)"):
         kernels.store_ids[1](device.zeros(1, u32), 3)
+
+
+def test_a_mistake_is_not_buried_under_the_compilers_own_frames(device):
+    with pytest.raises(lw.LangError) as caught:
+        kernels.has_a_mistake[1](device.zeros(1, u32))
+    frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert frames == ["test_a_mistake_is_not_buried_under_the_compilers_own_frames", "launch"]
 
 
 def test_an_array_of_another_type_is_named(device):

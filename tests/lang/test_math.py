@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise.lang import Ptr, f32, f64, grid_range, kernel, u32
+from lanewise.lang import Ptr, f32, f64, grid_range, kernel, thread_id, u32
 from lanewise.lang import math as library
 
 ONE_ARGUMENT = {
@@ -253,3 +253,21 @@ def test_devices_agree_on_every_bit(name, T):
     here = evaluate(lw.device("cpu"), name, T, *arguments).view(f"u{T.size}")
     there = evaluate(cuda, name, T, *arguments).view(f"u{T.size}")
     np.testing.assert_array_equal(here, there)
+
+
+@kernel
+def powers_three_ways(x: Ptr[f64], builtin: Ptr[f64], operator: Ptr[f64], square: Ptr[f64]):
+    i = thread_id()
+    builtin[i] = pow(x[i], 1.5)
+    operator[i] = x[i] ** 1.5
+    square[i] = x[i] ** 2
+
+
+def test_pythons_own_pow_and_the_operator_are_the_same_function(device):
+    x = np.linspace(0.1, 50, 997)
+    outs = [device.zeros(x.size, f64) for _ in range(3)]
+    powers_three_ways[x.size](device.array(x), *outs)
+    by_builtin, by_operator, squares = (out.get() for out in outs)
+    np.testing.assert_array_equal(by_builtin, by_operator)
+    np.testing.assert_allclose(by_builtin, x**1.5, rtol=1e-15)
+    np.testing.assert_array_equal(squares, x * x)
