@@ -23,7 +23,7 @@ from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
 from lanewise.devices.traps import trap_error
 from lanewise.errors import ArgumentError, DeviceLostError, NoDeviceError
-from lanewise.lang.abi_nvptx import NvptxAbi, stack_bytes
+from lanewise.lang.abi_nvptx import NvptxAbi, runs_in_strides, stack_bytes
 from lanewise.lang.functions import Kernel
 from lanewise.lang.program import Module, lower_kernel
 
@@ -31,6 +31,8 @@ __all__ = ["CudaDevice", "device_count"]
 
 _GROUP_CLASSES = (256, 512, 1024)
 """A kernel is compiled for groups up to one of these sizes: the larger, the fewer registers a thread may have."""
+_THREADS_IN_TURN = 4
+"""How many threads of a large launch one hardware thread runs in turn: enough loads in flight, still many groups."""
 _SPINS_BEFORE_SLEEP = 200
 _SLEEP_SECONDS = 50e-6
 _process_faulted = False
@@ -44,6 +46,8 @@ class CudaKernel:
     module: Module
     packer: ArgumentPacker
     handle: Any
+    strides: bool
+    """Whether a hardware thread can run several threads of a launch in turn."""
 
 
 class CudaLaunch(Launch):
@@ -178,7 +182,7 @@ class CudaDevice(Device):
             handle = self._guard(
                 self._engine_now().load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack
             )
-            found = self._loaded[kernel, limit, disjoint] = CudaKernel(module, packer, handle)
+            found = self._loaded[kernel, limit, disjoint] = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
         return found
 
     def launch(self, kernel: Kernel, threads: int, group_size: int, args: Sequence[Any]) -> Launch:
@@ -187,6 +191,8 @@ class CudaDevice(Device):
         values = loaded.packer.values(args)
         if threads:
             groups = -(-threads // group_size)
+            if loaded.strides and groups > self.properties.resident_threads // group_size:
+                groups = -(-groups // _THREADS_IN_TURN)
             self._guard(self._engine_now().launch, loaded.handle, groups, group_size, threads, values)
         return CudaLaunch(self)
 

@@ -40,6 +40,31 @@ define internal void @lw_trap(ptr %traps, i32 %thread, i32 %site) noinline cold 
 }}
 """
 
+_ONCE = """
+  %stride = add i32 0, 0
+  %trips = add i32 0, 1
+  br label %loop
+"""
+_STRIDES = """
+  %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %stride = mul i32 %groups, %size
+  %left = sub i32 %n, %id
+  %left_less_one = sub i32 %left, 1
+  %further = udiv i32 %left_less_one, %stride
+  %trips = add i32 %further, 1
+  br label %loop
+"""
+
+
+def runs_in_strides(facts: Facts) -> bool:
+    """Whether one hardware thread may run several threads of the launch, one after the other.
+
+    That keeps more loads in flight than one element a thread can. It needs threads that do not know their group and
+    do not meet, and that do not end early, since that would end those behind them too.
+    """
+    return not (facts.converges or facts.yields or facts.group_ids or facts.traps)
+
+
 _SCOPES = {"group": "block", "device": "device", "system": ""}
 
 
@@ -51,8 +76,8 @@ class NvptxAbi(Abi):
     """
 
     on_gpu = True
-    hidden_parameters = ("i32 %n", "ptr %traps", "i64 %stack_floor")
-    hidden_arguments = ("i32 %n", "ptr %traps", "i64 %stack_floor")
+    hidden_parameters = ("i32 %thread", "i32 %n", "ptr %traps", "i64 %stack_floor")
+    hidden_arguments = hidden_parameters
     constant_space = "addrspace(1) "
 
     def __init__(self, max_group: int = 1024, disjoint: bool = False) -> None:
@@ -63,12 +88,11 @@ class NvptxAbi(Abi):
         return _TRAP
 
     def _register(self, fn: FunctionLowering, name: str) -> str:
+        fn.facts.group_ids = True
         return fn.block.assign(f"call i32 @llvm.nvvm.read.ptx.sreg.{name}()")
 
     def thread_id(self, fn: FunctionLowering) -> str:
-        group, size = self._register(fn, "ctaid.x"), self._register(fn, "ntid.x")
-        first = fn.block.assign(f"mul nuw i32 {group}, {size}")
-        return fn.block.assign(f"add nuw i32 {first}, {self._register(fn, 'tid.x')}")
+        return "%thread"
 
     def thread_count(self, fn: FunctionLowering) -> str:
         return "%n"
@@ -98,6 +122,7 @@ class NvptxAbi(Abi):
         fn.block.terminate("unreachable")
 
     def shared(self, fn: FunctionLowering, kind: Type) -> str:
+        fn.facts.group_ids = True
         offset = fn.program.shared_offset(kind.size, max(kind.align, 16))
         name = f"@shared{offset}"
         fn.program.globals.append(f"{name} = internal addrspace(3) global {kind.memory} undef, align 16")
@@ -134,7 +159,7 @@ class NvptxAbi(Abi):
         return fn.block.assign(f"call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 {bits}, i32 {source}, i32 31)")
 
     def entry(self, name: str, kernel: Kernel, body: str, facts: Facts, shared_bytes: int) -> str:
-        parameters, arguments, lines = [], ["i32 %n", "ptr %traps", "i64 %floor"], []
+        parameters, arguments, lines = [], ["i32 %now", "i32 %n", "ptr %traps", "i64 %floor"], []
         # What a thread stored before it trapped must be seen; LLVM drops stores to memory that the trap cannot reach.
         private = self.disjoint and not facts.raw_pointers and not facts.traps
         pointer = "ptr noalias" if private else "ptr"
@@ -165,8 +190,15 @@ define ptx_kernel void @{name}({", ".join([*parameters, "i32 %n", "ptr %traps"])
   %beyond = icmp uge i32 %id, %n
   br i1 %beyond, label %done, label %run
 run:
+{_STRIDES if runs_in_strides(facts) else _ONCE}
+loop:
+  %now = phi i32 [ %id, %run ], [ %next, %loop ]
+  %trip = phi i32 [ 1, %run ], [ %trip_next, %loop ]
   call void @{body}({", ".join(arguments)})
-  br label %done
+  %next = add i32 %now, %stride
+  %trip_next = add nuw i32 %trip, 1
+  %more = icmp ult i32 %trip, %trips
+  br i1 %more, label %loop, label %done
 done:
   ret void
 }}

@@ -17,7 +17,7 @@ def line_of(function, text):
     return first + next(number for number, line in enumerate(lines) if text in line)
 
 
-@pytest.mark.parametrize("threads", [1, 31, 32, 33, 255, 257, 1000, 100_003])
+@pytest.mark.parametrize("threads", [1, 31, 32, 33, 255, 257, 1000, 100_003, 1_000_003])
 @pytest.mark.parametrize("group_size", [1, 7, 32, 256, 1024])
 def test_exactly_the_threads_asked_for_run(device, threads, group_size):
     if threads // group_size > 20_000:
