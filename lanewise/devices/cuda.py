@@ -182,7 +182,8 @@ class CudaDevice(Device):
             handle = self._guard(
                 self._engine_now().load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack
             )
-            found = self._loaded[kernel, limit, disjoint] = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
+            found = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
+            self._loaded[kernel, limit, disjoint] = found
         return found
 
     def launch(self, kernel: Kernel, threads: int, group_size: int, args: Sequence[Any]) -> Launch:
