@@ -244,6 +244,8 @@ def rounded(exact, kind):
 
 
 def exact_fma(a, b, c, kind):
+    if np.isfinite(a) and np.isfinite(b) and not np.isfinite(c):
+        return c  # the exact product is finite, however large
     if not all(np.isfinite([a, b, c])):
         return a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
     product = Fraction(float(a)) * Fraction(float(b))
