@@ -7,7 +7,7 @@ import inspect
 import linecache
 import os
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,23 +86,36 @@ def source_of(function: Callable[..., Any]) -> Source:
     """Find and parse the source of a Python function, with line numbers as in its file."""
     name = getattr(function, "__qualname__", repr(function))
     filename = inspect.getsourcefile(function) or function.__code__.co_filename
-    try:
-        lines, first_line = inspect.getsourcelines(function)
-    except OSError:
+    first_line = function.__code__.co_firstlineno
+    lines = linecache.getlines(filename, function.__globals__)[first_line - 1 :]
+    if not lines:
         raise LanewiseError(
             f"the source of {name} cannot be read from {filename}; device code must stand in a file or a notebook cell"
-        ) from None
-    text = "".join(lines)
+        )
     # A nested function's source is indented; a line before it keeps every column as it is in the file.
-    indented = text[:1].isspace()
-    try:
-        tree = ast.parse("if True:\n" + text if indented else text)
-    except SyntaxError:
-        raise LanewiseError(
-            f"{name} in {filename} cannot be read alone; write it as a `def` on lines of its own"
-        ) from None
-    node = tree.body[0].body[0] if indented else tree.body[0]  # type: ignore[attr-defined]
-    if not isinstance(node, ast.FunctionDef):
-        raise LanewiseError(f"{name} in {filename} is not a plain function; write it with `def`")
-    ast.increment_lineno(node, first_line - (2 if indented else 1))
-    return Source(filename, first_line, text, node)
+    before = "if True:\n" if lines[0][:1].isspace() else ""
+    # Where the function ends shows only in parsing: a less indented line may still be inside a bracket or string.
+    for end in _possible_ends(lines):
+        text = "".join(lines[:end])
+        try:
+            body: Any = ast.parse(before + text).body
+        except SyntaxError:
+            continue
+        node = body[0].body[0] if before else body[0]
+        if not isinstance(node, ast.FunctionDef):
+            raise LanewiseError(f"{name} in {filename} is not a plain function; write it with `def`")
+        ast.increment_lineno(node, first_line - 1 - len(before.splitlines()))
+        return Source(filename, first_line, text, node)
+    raise LanewiseError(f"{name} in {filename} cannot be read alone; write it as a `def` on lines of its own")
+
+
+def _possible_ends(lines: list[str]) -> Iterator[int]:
+    """The numbers of lines after which a block that starts with the first line could end, nearest first."""
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    inside = False
+    for number, line in enumerate(lines):
+        code = line.strip()
+        if inside and code and not code.startswith("#") and len(line) - len(line.lstrip()) <= indent:
+            yield number
+        inside = inside or code.startswith(("def ", "async def ", "class "))
+    yield len(lines)
