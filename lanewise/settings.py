@@ -14,6 +14,10 @@ MAX_THREADS = 2**32 - 1
 """Thread numbers are u32; a kernel that has more elements loops over them with `grid_range`."""
 MAX_SHARED_BYTES = 48 * 1024
 """Group-shared memory a kernel may declare: what every CUDA GPU gives a group without asking for more."""
+MAX_LOCAL_BYTES = 128 * 1024
+"""Local arrays and structs that one function may hold: every thread has its own."""
+MAX_LITERAL_BITS = 4096
+"""Whole numbers that constant expressions may reach while they are folded; the result must fit its type anyway."""
 
 _SIZE_SUFFIXES = {"k": 2**10, "m": 2**20, "g": 2**30}
 

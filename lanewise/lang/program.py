@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from lanewise.lang import calls, expressions, loops, operators, statements
 from lanewise.lang.abi import Abi
 from lanewise.lang.checks import check_function
 from lanewise.lang.diagnostics import Position
-from lanewise.lang.expressions import call
 from lanewise.lang.functions import DeviceFunction, Kernel
 from lanewise.lang.intrinsics import BUILTINS, GRID_RANGE, ON_GPU, Intrinsic
 from lanewise.lang.ir import Block, Operand, Place, Value
 from lanewise.lang.lowering import INHERITED, Facts, FunctionLowering
-from lanewise.lang.statements import lower_body
 from lanewise.lang.types import ArrayType, Scalar, scalar_of_dtype
 
 
@@ -64,6 +63,8 @@ class Program:
     globals: list[str] = field(default_factory=list)
     shared_bytes: int = 0
 
+    expression_rules = expressions.RULES | operators.RULES | calls.RULES
+    statement_rules = statements.RULES | loops.RULES
     on_gpu_marker = ON_GPU
     grid_range_marker = GRID_RANGE
 
@@ -99,7 +100,7 @@ class Program:
 
         kind = values[0].type
         assert isinstance(kind, Scalar)
-        return call(fn, getattr(library, name).instance(kind), values)
+        return calls.call(fn, getattr(library, name).instance(kind), values)
 
     def intrinsic_of(self, callee: Any) -> Callable[[FunctionLowering, ast.Call], Operand] | None:
         """How to lower a call of a built-in function, or None if it is none."""
@@ -161,7 +162,7 @@ class Program:
             function = self._queue.pop(0)
             lowering = FunctionLowering(self, function)
             try:
-                lower_body(lowering)
+                statements.lower_body(lowering)
             except RecursionError:
                 raise lowering.error(
                     f"{function.name} is nested too deep",

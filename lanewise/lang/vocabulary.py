@@ -6,10 +6,11 @@ import ast
 
 from lanewise.lang import numbers
 from lanewise.lang.abi import as_pointer, as_u32, as_u64
-from lanewise.lang.expressions import argument, binary, integer, lower, same_type, static_value, value_of
+from lanewise.lang.expressions import argument, integer, lower, static_value, value_of
 from lanewise.lang.intrinsics import arity, builtin, choice, intrinsic
 from lanewise.lang.ir import CANONICAL_NAN, Literal, Operand, Place, Tuple, Value
 from lanewise.lang.lowering import FunctionLowering
+from lanewise.lang.operators import binary, same_type
 from lanewise.lang.types import BOOL, ArrayType, Scalar, StructType, as_type, u32
 from lanewise.settings import MAX_SHARED_BYTES
 
