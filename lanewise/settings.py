@@ -14,6 +14,7 @@ MAX_THREADS = 2**32 - 1
 """Thread numbers are u32; a kernel that has more elements loops over them with `grid_range`."""
 MAX_SHARED_BYTES = 48 * 1024
 """Group-shared memory a kernel may declare: what every CUDA GPU gives a group without asking for more."""
+MAX_CPU_THREADS = 1024
 MAX_LOCAL_BYTES = 128 * 1024
 """Local arrays and structs that one function may hold: every thread has its own."""
 MAX_LITERAL_BITS = 4096
@@ -52,9 +53,10 @@ def cpu_threads() -> int:
     """How many cores the CPU device uses: LANEWISE_CPU_THREADS, else all that this process may run on."""
     text = os.environ.get("LANEWISE_CPU_THREADS")
     if text is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not text.isdecimal() or int(text) == 0:
-        raise LanewiseError(f"LANEWISE_CPU_THREADS is {text!r}; write how many cores to use, 1 or more")
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores, MAX_CPU_THREADS)
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_CPU_THREADS:
+        raise LanewiseError(f"LANEWISE_CPU_THREADS is {text!r}; write how many cores to use, 1 to {MAX_CPU_THREADS}")
     return int(text)
 
 

@@ -59,11 +59,12 @@ class ArgumentPacker:
     def _pointer(self, name: str, kind: PointerType) -> Callable[[Any], int]:
         device, element = self.device, kind.element
         dtypes = _fitting_dtypes(element)
+        least = element.size
 
         def check(arg: Any) -> int:
             if type(arg) is DeviceArray:
                 buffer = arg.buffer
-                if buffer.device is device and not buffer.freed and arg.dtype in dtypes:
+                if buffer.device is device and not buffer.freed and arg.dtype in dtypes and buffer.nbytes >= least:
                     return arg.address
             return self._odd_pointer(name, kind, arg)
 

@@ -52,7 +52,7 @@ class DeviceArray:
     def set(self, values: Any) -> None:
         """Replace all elements by these values, which must have the same shape."""
         self.check_alive("this array")
-        host = np.ascontiguousarray(values, self.dtype)
+        host = np.asarray(values, self.dtype, order="C")
         if host.shape != self.shape:
             raise ArgumentError(f"values have the shape {host.shape}, the array has {self.shape}")
         self.device.copy_in(self.buffer, host)

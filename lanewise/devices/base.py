@@ -83,11 +83,11 @@ class Device(ABC):
         """Reserve memory; its contents are undefined."""
 
     @abstractmethod
-    def copy_in(self, target: Buffer, source: np.ndarray[Any, Any], offset: int = 0) -> None:
+    def copy_in(self, target: Buffer, source: np.ndarray[Any, Any]) -> None:
         """Copy the bytes of a contiguous host array to the device, in order with launches."""
 
     @abstractmethod
-    def copy_out(self, target: np.ndarray[Any, Any], source: Buffer, offset: int = 0) -> None:
+    def copy_out(self, target: np.ndarray[Any, Any], source: Buffer) -> None:
         """Copy bytes from the device into a contiguous host array; waits for launches before it."""
 
     @abstractmethod
@@ -110,19 +110,29 @@ class Device(ABC):
     def prepare(self, kernel: Kernel, group_size: int = DEFAULT_GROUP_SIZE) -> None:
         """Compile and load a kernel before its first launch."""
 
+    def usable(self, buffer: Buffer, nbytes: int) -> int:
+        """The address of a buffer of this device that holds at least so many bytes; raises if it is not one."""
+        if buffer.device is not self:
+            raise ArgumentError(f"the buffer lives on {buffer.device.name}, not on {self.name}")
+        if buffer.freed:
+            raise ArgumentError("the buffer was freed; allocate a new one")
+        if nbytes > buffer.nbytes:
+            raise ArgumentError(f"{nbytes:,} bytes do not fit a buffer of {buffer.nbytes:,}")
+        return buffer.address
+
     # --- what users call ---------------------------------------------------------------------------------------------
 
     def array(self, values: Any, dtype: Any = None) -> DeviceArray:
         """Copy values (a NumPy array or anything it takes) to the device."""
         kind = as_type(dtype) if dtype is not None else None
-        host = np.ascontiguousarray(values, dtype=kind.dtype if kind else dtype)
+        host = np.asarray(values, dtype=kind.dtype if kind else dtype, order="C")
         made = self.empty(host.shape, host.dtype if kind is None else kind)
         made.set(host)
         return made
 
     def empty(self, shape: Any, dtype: Any = None) -> DeviceArray:
         """Reserve an array: `empty(1000, f32)`, `empty((4, 4), "f8")`, or `empty(Particle)` for one struct."""
-        shape, element, host_dtype = _shape_and_type(shape, dtype)
+        shape, host_dtype, element = _shape_and_type(shape, dtype)
         count = math.prod(shape)
         buffer = self.alloc(count * host_dtype.itemsize)
         return DeviceArray(buffer, shape, host_dtype, element)
@@ -171,16 +181,25 @@ class Device(ABC):
         return f"<{self.name}: {self.properties.name}>"
 
 
-def _shape_and_type(shape: Any, dtype: Any) -> tuple[tuple[int, ...], Type | None, np.dtype[Any]]:
+def _shape_and_type(shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any], Type | None]:
     if dtype is None:
         element = as_type(shape)
         if element is None:
             raise ArgumentError(f"say what the array holds: empty({shape!r}, f32)")
-        return (), element, element.dtype
+        return *_unfold((), element.dtype), element
     if isinstance(dtype, int | tuple) and as_type(shape) is not None:
         shape, dtype = dtype, shape  # zeros(Particle, 100) reads as well as zeros(100, Particle)
     sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
         raise ArgumentError(f"a shape is made of whole numbers, not {shape!r}")
     element = as_type(dtype)
-    return tuple(int(size) for size in sizes), element, element.dtype if element else np.dtype(dtype)
+    shape, dtype = _unfold(tuple(int(size) for size in sizes), element.dtype if element else np.dtype(dtype))
+    return shape, dtype, element
+
+
+def _unfold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """NumPy has no arrays of fixed arrays: their sizes become further dimensions."""
+    while dtype.subdtype is not None:
+        dtype, inner = dtype.subdtype
+        shape += inner
+    return shape, dtype

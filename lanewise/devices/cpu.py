@@ -15,8 +15,10 @@ from lanewise import settings
 from lanewise.compiler import Library, Target, compile_module, load_object
 from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.base import Buffer, Device, Launch, Properties
+from lanewise.devices.cpu_launch import CpuLaunch
 from lanewise.devices.cpu_native import runtime
-from lanewise.devices.cpu_workers import CpuLaunch, LaunchQueue
+from lanewise.devices.cpu_queue import LaunchQueue
+from lanewise.devices.cpu_scheduler import PAGE
 from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
 from lanewise.errors import ArgumentError, OutOfMemoryError
@@ -27,7 +29,7 @@ from lanewise.lang.program import Module, lower_kernel
 _ALIGNMENT = 64
 _CHUNKS_PER_WORKER = 8
 _RECURSIVE_STACK_BYTES = 256 * 1024
-_STACK_BYTES = 32 * 1024
+_STACK_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -67,21 +69,21 @@ class CpuDevice(Device):
         address = (start + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
         return Buffer(self, address, nbytes, owner=memory)
 
-    def copy_in(self, target: Buffer, source: np.ndarray[Any, Any], offset: int = 0) -> None:
+    def copy_in(self, target: Buffer, source: np.ndarray[Any, Any]) -> None:
         self.synchronize()
-        ctypes.memmove(target.address + offset, source.ctypes.data, source.nbytes)
+        ctypes.memmove(self.usable(target, source.nbytes), source.ctypes.data, source.nbytes)
 
-    def copy_out(self, target: np.ndarray[Any, Any], source: Buffer, offset: int = 0) -> None:
+    def copy_out(self, target: np.ndarray[Any, Any], source: Buffer) -> None:
         self.synchronize()
-        ctypes.memmove(target.ctypes.data, source.address + offset, target.nbytes)
+        ctypes.memmove(target.ctypes.data, self.usable(source, target.nbytes), target.nbytes)
 
     def copy(self, target: Buffer, source: Buffer, nbytes: int) -> None:
         self.synchronize()
-        ctypes.memmove(target.address, source.address, nbytes)
+        ctypes.memmove(self.usable(target, nbytes), self.usable(source, nbytes), nbytes)
 
     def fill(self, target: Buffer, byte: int, nbytes: int) -> None:
         self.synchronize()
-        ctypes.memset(target.address, byte, nbytes)
+        ctypes.memset(self.usable(target, nbytes), byte, nbytes)
 
     def check_foreign(self, found: ForeignArray, what: str) -> None:
         if found.on_cuda:
@@ -97,20 +99,18 @@ class CpuDevice(Device):
             compiled = compile_module(module.ir, Target.host(), name=f"{kernel.name}.cpu", source=module.source)
             facts, stack = module.facts, 0
             if facts.converges or facts.yields:
-                stack = (_RECURSIVE_STACK_BYTES if facts.recursive else _STACK_BYTES) + 2 * facts.local_bytes
-                stack = (stack + 4095) // 4096 * 4096
+                stack = (_RECURSIVE_STACK_BYTES if facts.recursive else _STACK_BYTES) + 4 * facts.local_bytes
+                stack = (stack + PAGE - 1) // PAGE * PAGE
             library = load_object(compiled.code, [module.entry], runtime().imports(groups=stack > 0))
-            loaded = LoadedKernel(module, library.address(module.entry), ArgumentPacker(kernel, self), library, stack)
-            self._loaded[kernel] = loaded
+            made = LoadedKernel(module, library.address(module.entry), ArgumentPacker(kernel, self), library, stack)
+            loaded = self._loaded.setdefault(kernel, made)  # another thread may have been first
         return loaded
 
     def launch(self, kernel: Kernel, threads: int, group_size: int, args: Sequence[Any]) -> Launch:
         check_shape(kernel, threads, group_size, settings.MAX_GROUP_SIZE)
-        loaded = self._load(kernel)
-        packed = loaded.packer.layout.pack(*loaded.packer.values(args))
         groups = -(-threads // group_size)
         chunk = max(1, groups // (self._workers * _CHUNKS_PER_WORKER))
-        launch = CpuLaunch(loaded, packed, threads, group_size, groups, chunk, keep=args)
+        launch = CpuLaunch(self._queue, self._load(kernel), args, threads, group_size, chunk)
         self._queue.submit(launch)
         return launch
 
@@ -118,6 +118,7 @@ class CpuDevice(Device):
         self._queue.wait()
 
     def close(self) -> None:
+        """Let the worker threads end; the device can still be used and then starts new ones."""
         self._queue.close()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -103,6 +104,12 @@ class Runtime:
             table["entries"]["thread"][slot] = threading.get_ident()
             table["count"] = max(int(table["count"]), slot + 1)
 
+    def forget_workers(self) -> None:
+        """Forget all workers, whose threads are not in this process."""
+        self._lock = threading.Lock()
+        self._slots.clear()
+        _at(self._table, cpu_scheduler.WorkerTable.dtype)["count"] = 0
+
     def unregister(self, worker: int) -> None:
         """Forget a worker whose thread ends."""
         with self._lock:
@@ -153,7 +160,25 @@ def _at(address: int, dtype: np.dtype[Any]) -> Any:
     return np.frombuffer(memory, dtype)[0]
 
 
-@functools.cache
+_runtime: Runtime | None = None
+_lock = threading.Lock()
+
+
 def runtime() -> Runtime:
-    """The process's one runtime."""
-    return Runtime()
+    """The process's one runtime; code that was loaded points into it, so it is made once and kept for good."""
+    global _runtime
+    if _runtime is None:
+        with _lock:
+            _runtime = _runtime or Runtime()
+    return _runtime
+
+
+def _after_fork() -> None:
+    """A forked child has none of the worker threads; its own register themselves anew."""
+    global _lock
+    _lock = threading.Lock()
+    if _runtime is not None:
+        _runtime.forget_workers()
+
+
+os.register_at_fork(after_in_child=_after_fork)

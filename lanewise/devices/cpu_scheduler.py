@@ -14,7 +14,7 @@ from lanewise.lang.program import external
 from lanewise.lang.structs import struct
 from lanewise.lang.types import Ptr, i32, u8, u32, u64
 from lanewise.lang.vocabulary import addressof
-from lanewise.settings import WARP_SIZE
+from lanewise.settings import MAX_CPU_THREADS, WARP_SIZE
 
 FRAME = frame_layout()
 FRAME_WORDS = FRAME.words
@@ -27,8 +27,9 @@ CANCEL_SIGNAL = int(signal.SIGRTMIN + 7 if hasattr(signal, "SIGRTMIN") else sign
 
 DEADLOCK_SITE = u32(0xFFFFFFFF)
 STACK_STAGGER = 192  # stacks must not all start at the same place of a page, or they fight for the same cache lines
+PAGE = 4096
 STACK_RESERVE = 8192
-MAX_WORKERS = 1024
+MAX_WORKERS = 4 * MAX_CPU_THREADS  # several device objects may have been made
 
 
 @struct
@@ -92,9 +93,7 @@ def lw_run(launch: Ptr[Launch], worker: Ptr[Worker], entry: u64, args: u64) -> u
     """Run a worker's share of a launch; comes back after a trap to go on behind the thread that trapped."""
     code = u32(TRAPPED)
     while code == TRAPPED:
-        worker.in_device = 1
         code = lw_enter(addressof(worker.sp), entry, u64(launch), u64(worker), args)
-    worker.in_device = 0
     return code
 
 
@@ -196,8 +195,8 @@ def start_lane(
     args: u64,
 ):
     """Prepare a lane's stack so that the first switch to it calls the kernel."""
-    bottom = worker.stacks + u64(local) * (worker.stack_size + STACK_STAGGER)
-    frame = Ptr[u64](bottom + worker.stack_size) - FRAME_WORDS
+    bottom = worker.stacks + u64(local) * (worker.stack_size + PAGE) + PAGE  # above a page that may not be touched
+    frame = Ptr[u64](bottom + worker.stack_size - u64(local & 15) * STACK_STAGGER) - FRAME_WORDS
     frame[FRAME_LANE] = u64(lane)
     frame[FRAME_FUNCTION] = body
     frame[FRAME_ARGS] = args
@@ -210,7 +209,7 @@ def start_lane(
     lane.launch = u64(launch)
     lane.worker = u64(worker)
     lane.shared = worker.shared
-    lane.stack_limit = bottom + STACK_RESERVE
+    lane.stack_limit = bottom + worker.stack_reserve
     lane.sp = u64(frame)
     lane.state = READY
     lane.turn = 0
@@ -279,8 +278,7 @@ def lw_on_signal(number: i32, info: Ptr[u8], context: Ptr[u8]):
     for index in range(table.count):
         if table.entries[index].thread == me:
             worker = Ptr[Worker](table.entries[index].worker)
-            if worker.in_device != 0:
-                worker.in_device = 0
+            if worker.sp != 0:
                 worker.signal = u32(number)
                 worker.fault_address = Ptr[u64](info)[2]
                 lw_leave(worker.sp, INTERRUPTED)

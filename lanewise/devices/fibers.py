@@ -4,7 +4,8 @@ Each routine is a naked LLVM function, so it assembles wherever LLVM runs; x86-6
 
 - `lw_switch(save, load)` stores the callee-saved registers and the stack pointer, and goes on on another stack.
 - `lw_enter(save, function, a, b, c)` calls a function, remembering in `save` where to come back to; returns 0.
-- `lw_leave(sp, code)` abandons whatever runs inside `lw_enter`, which returns code instead.
+- `lw_leave(sp, code)` abandons whatever runs inside `lw_enter`, which returns code instead. Either way `save` is 0
+  again before the frame it pointed to is gone, so a signal handler that finds it set may leave at any instant.
 - `lw_fiber` is where a new stack starts: it calls function(lane, args), then done(lane), which never comes back.
 """
 
@@ -32,12 +33,13 @@ _X86_SAVED = ("rbp", "rbx", "r12", "r13", "r14", "r15")
 _X86_PUSH = [f"pushq %{name}" for name in _X86_SAVED]
 _X86_POP = [f"popq %{name}" for name in reversed(_X86_SAVED)]
 
+_X86_OUT = ["popq %rdi", "movq $$0, (%rdi)", *_X86_POP, "retq"]
+
 _X86 = {
     "lw_switch": [*_X86_PUSH, "movq %rsp, (%rdi)", "movq %rsi, %rsp", *_X86_POP, "retq"],
-    # Six registers and the return address leave the stack 8 bytes off the 16 that a call needs.
     "lw_enter": [
         *_X86_PUSH,
-        "subq $$8, %rsp",
+        "pushq %rdi",
         "movq %rsp, (%rdi)",
         "movq %rsi, %rax",
         "movq %rdx, %rdi",
@@ -45,11 +47,9 @@ _X86 = {
         "movq %r8, %rdx",
         "callq *%rax",
         "xorl %eax, %eax",
-        "addq $$8, %rsp",
-        *_X86_POP,
-        "retq",
+        *_X86_OUT,
     ],
-    "lw_leave": ["movq %rdi, %rsp", "movl %esi, %eax", "addq $$8, %rsp", *_X86_POP, "retq"],
+    "lw_leave": ["movq %rdi, %rsp", "movl %esi, %eax", *_X86_OUT],
     "lw_fiber": ["movq %r12, %rdi", "movq %r14, %rsi", "callq *%r13", "movq %r12, %rdi", "callq *%r15", "ud2"],
 }
 _X86_FRAME = FrameLayout(words=7, done=0, args=1, function=2, lane=3, start=6)
@@ -62,9 +62,13 @@ _ARM_PAIRS = [
 _ARM_SAVE = ["sub sp, sp, #160", *(f"stp {a}, {b}, [sp, #{at}]" for a, b, at in _ARM_PAIRS)]
 _ARM_LOAD = [*(f"ldp {a}, {b}, [sp, #{at}]" for a, b, at in _ARM_PAIRS), "add sp, sp, #160"]
 
+_ARM_OUT = [*_ARM_LOAD, "ldr x9, [sp]", "add sp, sp, #16", "str xzr, [x9]", "mov w0, w1", "ret"]
+
 _ARM = {
     "lw_switch": [*_ARM_SAVE, "mov x9, sp", "str x9, [x0]", "mov sp, x1", *_ARM_LOAD, "ret"],
     "lw_enter": [
+        "sub sp, sp, #16",
+        "str x0, [sp]",
         *_ARM_SAVE,
         "mov x9, sp",
         "str x9, [x0]",
@@ -73,11 +77,10 @@ _ARM = {
         "mov x1, x3",
         "mov x2, x4",
         "blr x9",
-        *_ARM_LOAD,
-        "mov w0, #0",
-        "ret",
+        "mov w1, #0",
+        *_ARM_OUT,
     ],
-    "lw_leave": ["mov sp, x0", *_ARM_LOAD, "mov w0, w1", "ret"],
+    "lw_leave": ["mov sp, x0", *_ARM_OUT],
     "lw_fiber": ["mov x0, x19", "mov x1, x21", "blr x20", "mov x0, x19", "blr x22", "brk #1"],
 }
 _ARM_FRAME = FrameLayout(words=20, lane=0, function=1, args=2, done=3, start=11)

@@ -39,9 +39,9 @@ class Launch:
 class Worker:
     """One OS thread that runs lanes. It owns the stacks and the shared memory of the group it runs."""
 
-    sp: u64  # where `leave` returns to; valid while in_device is set
-    in_device: u32
-    signal: u32  # the signal that ended the last launch on this worker, or 0
+    sp: u64  # where `leave` returns to; 0 while the worker is not in device code
+    signal: u32  # the signal that ended the last launch on this worker
+    reserved: u32
     fault_address: u64
     next: u32  # plain kernels: the threads of the current chunk that are still to run
     end: u32
@@ -50,6 +50,7 @@ class Worker:
     boxes: u64  # one WarpBox pair a warp
     stacks: u64
     stack_size: u64
+    stack_reserve: u64  # stack that recursion leaves untouched: frames of what it calls, and signal handlers
     scheduler_sp: u64
 
 

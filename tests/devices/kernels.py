@@ -96,6 +96,21 @@ def add_one(x: Ptr[f32], y: Ptr[f32]):
 
 
 @kernel
+def wait_then_store(flag: Ptr[u32], out: Ptr[u32]):
+    while atomic_load(flag[0], order="acquire") < 2:
+        thread_yield()
+    out[thread_id()] = 7
+
+
+@kernel
+def ids_after_barriers(out: Ptr[u32]):
+    """A few barriers, then each thread's number."""
+    for _ in range(5):
+        threadgroup_barrier()
+    out[thread_id()] = thread_id()
+
+
+@kernel
 def wild(p: Ptr[u32], index: u64):
     p[index] = 1
 

@@ -1,0 +1,116 @@
+"""A launch on the CPU device: the record that its workers share, who is inside, and how it ended."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanewise.devices.arrays import DeviceArray
+from lanewise.devices.base import Launch
+from lanewise.devices.traps import trap_error
+from lanewise.errors import DeviceError, LanewiseError
+from lanewise.lang import lane as shared_types
+
+if TYPE_CHECKING:
+    from lanewise.devices.cpu import LoadedKernel
+    from lanewise.devices.cpu_queue import LaunchQueue
+    from lanewise.devices.cpu_workers import Worker
+
+_FAR_BEYOND = 2**62
+_WAIT_STEP = 0.2
+
+
+class CpuLaunch(Launch):
+    """One launch. Only the queue's leader starts and finishes it, so its state needs no lock but for who is inside."""
+
+    def __init__(
+        self, queue: LaunchQueue, kernel: LoadedKernel, args: Sequence[Any], threads: int, group_size: int, chunk: int
+    ) -> None:
+        packed = kernel.packer.layout.pack(*kernel.packer.values(args))
+        self.kernel = kernel
+        self.groups = -(-threads // group_size)
+        self.chunk = chunk
+        self.error: LanewiseError | None = None
+        self.reported = False
+        self._queue = queue
+        # Memory that is freed while the launch runs must stay: the arrays' own owners are kept, not only the arrays.
+        self._keep: Any = (args, [arg.buffer.owner for arg in args if isinstance(arg, DeviceArray)])
+        self._args = ctypes.create_string_buffer(packed, max(len(packed), 1))
+        self._record = shared_types.Launch.record()
+        self._record["thread_count"] = threads
+        self._record["group_size"] = group_size
+        self._record["group_count"] = self.groups
+        self._record["chunk"] = chunk
+        self._record["traps"]["first"] = shared_types.NO_TRAP
+        self.record_address = self._record.ctypes.data
+        self.args_address = ctypes.addressof(self._args)
+        self._inside: set[Worker] = set()
+        self._lock = threading.Lock()
+        self._finished = threading.Event()
+
+    @property
+    def done(self) -> bool:
+        return self._finished.is_set()
+
+    def run_on(self, worker: Worker) -> None:
+        """One worker's share, on the worker's own thread; whatever goes wrong becomes the error of the launch."""
+        with self._lock:
+            self._inside.add(worker)
+        try:
+            worker.run(self)
+        except LanewiseError as error:
+            self.fail(error)
+        except Exception as error:
+            self.fail(DeviceError(f"kernel {self.kernel.module.name} could not be run: {error}"))
+        finally:
+            with self._lock:
+                self._inside.discard(worker)
+
+    def fail(self, error: LanewiseError) -> None:
+        """Note an error; the threads that have not started need not run."""
+        self.error = self.error or error
+        self._record["next_group"] = _FAR_BEYOND
+
+    def finish(self) -> None:
+        """All workers are done with it."""
+        count = int(self._record["traps"]["count"])
+        if self.error is None and count:
+            self.error = trap_error(self.kernel.module, count, int(self._record["traps"]["first"]))
+        self._keep = None
+        self._finished.set()
+
+    def interrupt(self) -> None:
+        """Make every worker leave the launch, wherever it is in device code."""
+        self._record["next_group"] = _FAR_BEYOND
+        with self._lock:
+            for worker in self._inside:
+                worker.interrupt()
+
+    def cancel(self) -> None:
+        """End this launch, and those before it that have not ended."""
+        self._queue.cancel(self._finished)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        try:
+            finished = wait_in_steps(self._finished, timeout)
+        except BaseException:
+            self.cancel()
+            raise
+        if finished and self.error is not None and not self.reported:
+            self.reported = True
+            raise self.error
+        return finished
+
+
+def wait_in_steps(event: threading.Event, timeout: float | None = None) -> bool:
+    """Wait for an event; in steps, since a signal that lands on another thread does not wake this one."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while not event.is_set():
+        left = _WAIT_STEP if deadline is None else min(_WAIT_STEP, deadline - time.monotonic())
+        if left <= 0:
+            return False
+        event.wait(left)
+    return True
