@@ -42,7 +42,7 @@ class Outcome:
 
 def steps(directory: Path) -> list[Step]:
     """What is run, in order: the short and the GPU's own first, should the time run out."""
-    lanewise = ["-m", "lanewise.cli"]
+    lanewise = ["-m", "lanewise"]
     pytest = ["-m", "pytest", "-rs", "--color=no", str(ROOT / "tests")]
     if importlib.util.find_spec("xdist"):
         spread = ["-n", str(min(8, os.cpu_count() or 1))]

@@ -22,9 +22,9 @@ def count(data: Ptr[f32], n: u32, out: Ptr[Histogram]):
         atomic_add(out.total, 1)
 
 
-device = lw.device("auto")
-data = device.array(np.random.rand(1_000_000).astype(np.float32))
-hist = device.zeros(Histogram)
+dev = lw.device("auto")
+data = dev.array(np.random.rand(1_000_000).astype(np.float32))
+hist = dev.zeros(Histogram)
 count[data.size](data, data.size, hist)
 result = hist.get()
-print(f"{result['total']:,} values, {result['bins'].min():,} to {result['bins'].max():,} per bin, on {device}")
+print(f"{result['total']:,} values, {result['bins'].min():,} to {result['bins'].max():,} per bin, on {dev}")

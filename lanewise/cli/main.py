@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -10,14 +11,31 @@ from lanewise.cli.bench import bench
 from lanewise.cli.info import info
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import LanewiseError
+from lanewise.version import __version__
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"lanewise {__version__}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     name="lanewise",
-    help="Run whole programs on thousands of GPU threads, or on every core of a CPU.",
+    help="Typed Python kernels on thousands of GPU threads, or on every core of a CPU.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def lanewise(
+    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True)] = False,
+) -> None:
+    """Typed Python kernels on thousands of GPU threads, or on every core of a CPU."""
+
+
 app.command()(info)
 app.command()(bench)
 

@@ -90,7 +90,7 @@ class ArgumentPacker:
         wanted = _fitting_dtypes(kind.element)
         if dtype not in wanted:
             shown = scalar_of_dtype(dtype)
-            raise ArgumentError(f"{where} is {kind}, the array holds {shown or dtype}; convert it with .astype(...)")
+            raise ArgumentError(f"{where} is {kind}, the array holds {shown or dtype}; convert it and copy it anew")
         if size < kind.element.size and size > 0:
             raise ArgumentError(f"{where} has {size} bytes, one {kind.element} takes {kind.element.size}")
         return address

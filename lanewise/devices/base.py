@@ -185,7 +185,7 @@ def _shape_and_type(shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[A
     if dtype is None:
         element = as_type(shape)
         if element is None:
-            raise ArgumentError(f"say what the array holds: empty({shape!r}, f32)")
+            raise ArgumentError(f"say what the array holds, such as ({shape!r}, f32)")
         return *_unfold((), element.dtype), element
     if isinstance(dtype, int | tuple) and as_type(shape) is not None:
         shape, dtype = dtype, shape  # zeros(Particle, 100) reads as well as zeros(100, Particle)

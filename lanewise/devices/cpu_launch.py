@@ -99,7 +99,7 @@ class CpuLaunch(Launch):
         except BaseException:
             self.cancel()
             raise
-        if finished and self.error is not None and not self.reported:
+        if finished and self.error is not None:
             self.reported = True
             raise self.error
         return finished

@@ -6,8 +6,10 @@ launch either not there or there as a whole.
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
+import sys
 import threading
 import weakref
 
@@ -124,3 +126,12 @@ class LaunchQueue:
 
 
 os.register_at_fork(after_in_child=LaunchQueue.after_fork)
+
+
+@atexit.register
+def _tell_unseen_errors() -> None:
+    """A program that ends without having waited for a launch that failed is told of it after all."""
+    for known in list(_queues):
+        for launch in known._failed:
+            if not launch.reported:
+                print(f"lanewise: nobody waited for a launch that failed: {launch.error}", file=sys.stderr)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import os
 import time
+import weakref
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -16,13 +20,13 @@ from lanewise.compiler import Target, compile_module
 from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
-from lanewise.devices.cuda_driver import device_count
+from lanewise.devices.cuda_driver import FORKED, device_count
 from lanewise.devices.cuda_engine import Engine, LocalEngine
 from lanewise.devices.cuda_remote import RemoteEngine
 from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
 from lanewise.devices.traps import trap_error
-from lanewise.errors import ArgumentError, DeviceLostError, NoDeviceError
+from lanewise.errors import ArgumentError, DeviceError, DeviceLostError, NoDeviceError
 from lanewise.lang.abi_nvptx import NvptxAbi, runs_in_strides, stack_bytes
 from lanewise.lang.functions import Kernel
 from lanewise.lang.program import Module, lower_kernel
@@ -35,8 +39,10 @@ _THREADS_IN_TURN = 4
 """How many threads of a large launch one hardware thread runs in turn: enough loads in flight, still many groups."""
 _SPINS_BEFORE_SLEEP = 200
 _SLEEP_SECONDS = 50e-6
+_MOST_HELD = 256
+"""How many launches with other libraries' arrays may be under way: beyond, a launch waits for the ones before it."""
 _process_faulted = False
-"""Whether CUDA is broken in this process, so that new devices need a process of their own."""
+"""Whether a fault broke CUDA in this process, so that new devices need a process of their own."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,6 @@ class CudaKernel:
 class CudaLaunch(Launch):
     """A launch on a CUDA stream. The stream runs in order, so waiting for it covers this launch and all before it."""
 
-    __slots__ = ("_device",)
-
     def __init__(self, device: CudaDevice) -> None:
         self._device = device
 
@@ -66,8 +70,15 @@ class CudaLaunch(Launch):
         return self._device.idle()
 
 
+class _Loan:
+    """Stands for another library's array as the owner of a wrapped buffer, and is dropped with the last use of it."""
+
+
 class CudaDevice(Device):
     """One NVIDIA GPU. It uses the primary context, so that arrays of CuPy and PyTorch can be used in place."""
+
+    forked = False
+    """Whether this object came into a forked process, where CUDA does not work; it is lost there too."""
 
     def __init__(self, index: int = 0) -> None:
         self.name = f"cuda:{index}"
@@ -98,19 +109,29 @@ class CudaDevice(Device):
         )
         self._loaded: dict[tuple[Kernel, int, bool], CudaKernel] = {}
         self._shared: set[int] = set()
+        self._trapped: deque[DeviceError] = deque()
+        self._adopted: dict[int, list[ForeignArray]] = {}
+        """Other libraries' arrays of the launch that a thread is about to make, by thread."""
+        self._held: dict[int, Any] = {}
+        """Other libraries' arrays that kernels may be at work on, in the order of the launches."""
+        self._turns = itertools.count()
+        _living.add(self)
 
     def _engine_now(self) -> Engine:
         if self.lost:
+            if self.forked:
+                raise DeviceError(FORKED)
             raise DeviceLostError(
                 f"{self.name} faulted; what lived on it is gone, and lanewise.device() gives a new one"
             )
         return self._engine
 
     def _fault(self) -> None:
-        """Remember that nothing works any more on this object, nor, if it was the driver's fault, in this process."""
+        """Remember that nothing works any more on this object, nor in this process if it was its own driver."""
         global _process_faulted
         self.lost = True
-        _process_faulted = True
+        if isinstance(self._engine, LocalEngine):
+            _process_faulted = True
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
@@ -126,16 +147,17 @@ class CudaDevice(Device):
 
     def share(self, address: int) -> None:
         """Note that another library has been given this memory."""
+        self._engine_now()
         self._shared.add(address)
 
-    def copy_in(self, target: Buffer, source: np.ndarray[Any, Any], offset: int = 0) -> None:
+    def copy_in(self, target: Buffer, source: np.ndarray[Any, Any]) -> None:
         if source.nbytes:
-            self._guard(self._engine_now().copy_in, target.address + offset, source)
+            self._guard(self._engine_now().copy_in, target.address, source)
 
-    def copy_out(self, target: np.ndarray[Any, Any], source: Buffer, offset: int = 0) -> None:
+    def copy_out(self, target: np.ndarray[Any, Any], source: Buffer) -> None:
         self.wait()
         if target.nbytes:
-            self._guard(self._engine_now().copy_out, target, source.address + offset)
+            self._guard(self._engine_now().copy_out, target, source.address)
 
     def copy(self, target: Buffer, source: Buffer, nbytes: int) -> None:
         self._guard(self._engine_now().copy, target.address, source.address, nbytes)
@@ -165,6 +187,21 @@ class CudaDevice(Device):
             raise ArgumentError(f"{what} lives on cuda:{index}, the launch is on {self.name}; copy it there")
         if found.stream is not None and found.stream != self.stream_handle:
             self._guard(self._engine_now().wait_for, found.stream)
+        self.idle()  # lets go of what launches before this one held
+        self._adopted.setdefault(get_ident(), []).append(found)
+
+    def wrap(self, foreign: Any) -> DeviceArray:
+        made = super().wrap(foreign)
+        self._adopted.pop(get_ident(), None)
+        # Kernels may still be at work on it when the last use of it is dropped.
+        loan, found = _Loan(), made.buffer.owner
+        weakref.finalize(loan, self._hold, found).atexit = False
+        made.buffer.owner = loan
+        return made
+
+    def _hold(self, found: Any) -> None:
+        """Keep other libraries' arrays until the stream is idle; their owners may drop them before kernels end."""
+        self._held[next(self._turns)] = found
 
     # --- launches ----------------------------------------------------------------------------------------------------
 
@@ -175,12 +212,13 @@ class CudaDevice(Device):
         limit = _GROUP_CLASSES[bisect.bisect_left(_GROUP_CLASSES, group_size)]
         found = self._loaded.get((kernel, limit, disjoint))
         if found is None:
+            engine = self._engine_now()
             module = lower_kernel(kernel, NvptxAbi(limit, disjoint))
             ptx = compile_module(module.ir, self._target, name=f"{kernel.name}.cuda", source=module.source).code
             packer = ArgumentPacker(kernel, self)
             stack = stack_bytes(module.facts) if module.facts.recursive else 0
             handle = self._guard(
-                self._engine_now().load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack
+                engine.load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack
             )
             found = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
             self._loaded[kernel, limit, disjoint] = found
@@ -189,20 +227,49 @@ class CudaDevice(Device):
     def launch(self, kernel: Kernel, threads: int, group_size: int, args: Sequence[Any]) -> Launch:
         check_shape(kernel, threads, group_size, self.properties.max_group_size)
         loaded = self._load(kernel, group_size, _disjoint(kernel, args))
-        values = loaded.packer.values(args)
-        if threads:
-            groups = -(-threads // group_size)
-            if loaded.strides and groups > self.properties.resident_threads // group_size:
-                groups = -(-groups // _THREADS_IN_TURN)
-            self._guard(self._engine_now().launch, loaded.handle, groups, group_size, threads, values)
+        try:
+            values = loaded.packer.values(args)
+            if threads:
+                groups = -(-threads // group_size)
+                if loaded.strides and groups > self.properties.resident_threads // group_size:
+                    groups = -(-groups // _THREADS_IN_TURN)
+                self._engine_now().launch(loaded.handle, groups, group_size, threads, values)
+        except BaseException:
+            self._adopted.pop(get_ident(), None)
+            if not self._engine.alive:
+                self._fault()
+            raise
+        if self._adopted:
+            self._hold(self._adopted.pop(get_ident(), None))
+            if len(self._held) > _MOST_HELD:
+                self._finish()
         return CudaLaunch(self)
 
     def idle(self) -> bool:
         """Whether all work that was started is done."""
-        return bool(self._guard(self._engine_now().idle))
+        held = list(self._held)  # before the question: another thread may launch and hold while it is answered
+        idle = bool(self._guard(self._engine_now().idle))
+        if idle:
+            for turn in held:
+                self._held.pop(turn, None)
+        return idle
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for all work in small steps, so that Ctrl-C gets through; then raise what threads trapped on."""
+        """Wait for all work, then raise what threads trapped on: one kernel's error here, others' at the next waits.
+
+        Ctrl-C ends the wait and not the kernels, which nothing but the end of their process can stop.
+        """
+        if not self._finish(timeout):
+            return False
+        for handle, count, first in self._guard(self._engine_now().take_traps):
+            module = next(found.module for found in list(self._loaded.values()) if found.handle == handle)
+            self._trapped.append(trap_error(module, count, first))
+        if self._trapped:
+            raise self._trapped.popleft()
+        return True
+
+    def _finish(self, timeout: float | None = None) -> bool:
+        """Wait until the stream is idle, in small steps, so that Ctrl-C gets through; False if the time ran out."""
         deadline = None if timeout is None else time.monotonic() + timeout
         spins = 0
         while not self.idle():
@@ -211,11 +278,6 @@ class CudaDevice(Device):
                 time.sleep(_SLEEP_SECONDS)
             if deadline is not None and time.monotonic() > deadline:
                 return False
-        trapped = self._guard(self._engine.take_traps)
-        if trapped:
-            handle, count, first = trapped[0]
-            module = next(found.module for found in self._loaded.values() if found.handle == handle)
-            raise trap_error(module, count, first)
         return True
 
     def synchronize(self) -> None:
@@ -234,3 +296,15 @@ def _disjoint(kernel: Kernel, args: Sequence[Any]) -> bool:
         return a_end <= b or b_end <= a
     ranges.sort()
     return all(first[1] <= second[0] for first, second in itertools.pairwise(ranges))
+
+
+_living: weakref.WeakSet[CudaDevice] = weakref.WeakSet()
+
+
+def _lose_all() -> None:
+    """In a forked child: every device that came along is unusable, and asking for it again says so."""
+    for device in list(_living):
+        device.forked = device.lost = True
+
+
+os.register_at_fork(after_in_child=_lose_all)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
 
 from lanewise.errors import DeviceError, DeviceLostError, NoDeviceError, OutOfMemoryError
@@ -21,9 +22,22 @@ _FAULTS = {
 """Errors after which nothing in the context works any more."""
 
 
-@functools.cache
+FORKED = (
+    "CUDA was started before this process was forked; start processes with the 'spawn' method, or use the device cpu"
+)
+
+
 def driver() -> Any:
-    """The initialised driver API; raises NoDeviceError with one sentence where there is none."""
+    """The initialised driver API; raises NoDeviceError with one sentence where it cannot be used."""
+    api, process = _started()
+    if process != os.getpid():
+        raise NoDeviceError(FORKED)
+    return api
+
+
+@functools.cache
+def _started() -> tuple[Any, int]:
+    """The driver API and the process that initialised it: in a forked child it does not work."""
     try:
         from cuda.bindings import driver as api
     except ImportError:
@@ -34,7 +48,7 @@ def driver() -> Any:
         raise NoDeviceError("no CUDA driver was found; install NVIDIA's driver, or use the device cpu") from None
     if status != api.CUresult.CUDA_SUCCESS:
         raise NoDeviceError(f"CUDA cannot be used here ({status.name}); use the device cpu")
-    return api
+    return api, os.getpid()
 
 
 def check(result: Any, what: str = "") -> Any:

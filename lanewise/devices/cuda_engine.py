@@ -15,8 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from lanewise.compiler import Cache, default_cache
+from lanewise.compiler.targets import OLDEST_SM
 from lanewise.devices.cuda_driver import check, driver, error_of
-from lanewise.errors import CompileError, DeviceError, DeviceLostError
+from lanewise.errors import CompileError, DeviceError, DeviceLostError, NoDeviceError
 from lanewise.lang.lane import NO_TRAP, Traps
 
 _LOG_BYTES = 16 * 1024
@@ -54,10 +55,13 @@ class Engine(Protocol):
         """Reserve memory."""
 
     def free(self, address: int, shared: bool) -> None:
-        """Give memory back behind the work before it; if another library may use it, behind that one's work too."""
+        """Give memory back behind the work before it; if another library may use it, behind that one's work too.
+
+        Garbage collection calls it in the middle of anything, on any thread.
+        """
 
     def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
-        """Host to device, in order with launches."""
+        """Host to device, in order with launches; the source may be changed at once."""
 
     def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
         """Device to host; the stream must be idle, and is again afterwards."""
@@ -94,8 +98,13 @@ class LocalEngine:
         api = self._api = driver()
         self.alive = True
         self._handle = self._check(api.cuDeviceGet(index))
+        major, minor = self._attribute("COMPUTE_CAPABILITY_MAJOR"), self._attribute("COMPUTE_CAPABILITY_MINOR")
+        if major * 10 + minor < OLDEST_SM:
+            raise NoDeviceError(
+                f"cuda:{index} has compute capability {major}.{minor}, kernels need {OLDEST_SM // 10}.{OLDEST_SM % 10} "
+                "or later; use the device cpu"
+            )
         self._context = self._check(api.cuDevicePrimaryCtxRetain(self._handle))
-        self._local = threading.local()
         self._lock = threading.Lock()
         self._functions: list[CudaFunction] = []
         self._enter()
@@ -119,18 +128,17 @@ class LocalEngine:
         return error
 
     def _enter(self) -> None:
-        """Make the context current on the calling thread; every driver call needs it."""
-        if not getattr(self._local, "entered", False):
-            self._check(self._api.cuCtxSetCurrent(self._context))
-            self._local.entered = True
+        """Make the context current on the calling thread: other GPUs and libraries may have left theirs."""
+        (status,) = self._api.cuCtxSetCurrent(self._context)
+        if status:
+            raise self._failure(status)
+
+    def _attribute(self, name: str) -> int:
+        which = getattr(self._api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self._check(self._api.cuDeviceGetAttribute(which, self._handle)))
 
     def describe(self) -> dict[str, Any]:
-        api = self._api
-
-        def attribute(name: str) -> int:
-            which = getattr(api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-            return int(self._check(api.cuDeviceGetAttribute(which, self._handle)))
-
+        api, attribute = self._api, self._attribute
         return {
             "name": self._check(api.cuDeviceGetName(128, self._handle)).split(b"\0")[0].decode(),
             "cores": attribute("MULTIPROCESSOR_COUNT"),
@@ -149,15 +157,25 @@ class LocalEngine:
         return int(self._check(self._api.cuMemAllocAsync(max(nbytes, 1), self._stream), what))
 
     def free(self, address: int, shared: bool) -> None:
-        self._enter()
-        if shared:
-            self._check(self._api.cuMemFree(address))
-        else:  # in order on the stream: freeing an array never waits for a kernel that still runs
-            self._check(self._api.cuMemFreeAsync(address, self._stream))
+        api = self._api
+        # A finalizer may run between another engine's `_enter` and its call, so the context found is put back.
+        self._check(api.cuCtxPushCurrent(self._context))
+        try:
+            if shared:  # another library's streams are not known, and no kind of free waits for them
+                self._check(api.cuCtxSynchronize())
+            # In order on the stream: freeing an array of our own never waits for a kernel that still runs.
+            self._check(api.cuMemFreeAsync(address, self._stream))
+        finally:
+            api.cuCtxPopCurrent()
 
     def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
-        # The host array may be changed after return: from pageable memory the driver takes its bytes first.
+        # From pageable memory the driver takes the bytes before it returns; from memory that it knows, such as pinned
+        # arrays of other libraries, it reads them later.
         self._enter()
+        attribute = self._api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+        unknown = self._api.cuPointerGetAttribute(attribute, source.ctypes.data)[0]
+        if not unknown:
+            source = source.copy()
         self._check(self._api.cuMemcpyHtoDAsync(address, source.ctypes.data, source.nbytes, self._stream))
 
     def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
@@ -220,6 +238,7 @@ class LocalEngine:
     def take_traps(self) -> list[tuple[Any, int, int]]:
         if not self._trap_flag.value:
             return []
+        self._enter()
         self._trap_flag.value = 0
         found = []
         for loaded in self._functions:

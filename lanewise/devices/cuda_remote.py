@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,12 +39,14 @@ class RemoteEngine:
         self.alive = True
         self._layouts: dict[int, struct.Struct] = {}
         self._received = bytearray()
+        self._freed: deque[tuple[int, bool]] = deque()
         self._lock = threading.Lock()
 
     def _call(self, do: str, *args: Any, body: bytes = b"") -> tuple[Any, bytes]:
         with self._lock:
+            freed = [self._freed.popleft() for _ in range(len(self._freed))]
             try:
-                return self._exchange(frames.pack({"do": do, "args": args}, body))
+                return self._exchange(frames.pack({"do": do, "args": args, "freed": freed}, body))
             except BaseException as error:
                 if not isinstance(error, errors.LanewiseError) or isinstance(error, errors.DeviceLostError):
                     self._process.kill()  # half an answer may be on its way: nothing after it can be trusted
@@ -82,8 +85,8 @@ class RemoteEngine:
         return int(self._call("alloc", nbytes, what)[0])
 
     def free(self, address: int, shared: bool) -> None:
-        if self._process.poll() is None:
-            self._call("free", address, shared)
+        # It goes with the next request: a finalizer may run on a thread that is in the middle of one.
+        self._freed.append((address, shared))
 
     def copy_in(self, address: int, source: np.ndarray[Any, Any]) -> None:
         self._call("copy_in", address, body=source.tobytes())

@@ -21,11 +21,12 @@ class Server:
         self._functions: list[CudaFunction] = []
 
     def handle(self, request: dict[str, Any], body: bytes) -> tuple[Any, bytes]:
-        """Do what a request says; gives the answer and its bytes."""
+        """Free what a request lists, then do what it says; gives the answer and its bytes."""
+        for address, shared in request["freed"]:
+            self._engine.free(address, shared)
         operations: dict[str, Callable[..., Any]] = {
             "describe": self._engine.describe,
             "alloc": self._engine.alloc,
-            "free": self._engine.free,
             "copy": self._engine.copy,
             "fill": self._engine.fill,
             "idle": self._engine.idle,

@@ -59,9 +59,11 @@ class NullDevice(Device):
 
     def prepare(self, kernel: Kernel, group_size: int = settings.DEFAULT_GROUP_SIZE) -> None:
         if kernel not in self._prepared:
-            host, gpu = lower_kernel(kernel, HostAbi()), lower_kernel(kernel, NvptxAbi())
+            host = lower_kernel(kernel, HostAbi())
             compile_module(host.ir, Target.host(), name=f"{kernel.name}.cpu", source=host.source)
-            compile_module(gpu.ir, Target.nvptx(), name=f"{kernel.name}.cuda", source=gpu.source)
+            for disjoint in (False, True):  # CUDA has a build for each
+                gpu = lower_kernel(kernel, NvptxAbi(disjoint=disjoint))
+                compile_module(gpu.ir, Target.nvptx(), name=f"{kernel.name}.cuda", source=gpu.source)
             self._prepared[kernel] = ArgumentPacker(kernel, self)
 
     def launch(self, kernel: Kernel, threads: int, group_size: int, args: Sequence[Any]) -> Launch:

@@ -10,7 +10,7 @@ from lanewise import settings
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Device, Launch
 from lanewise.devices.shapes import parse_shape
-from lanewise.errors import LanewiseError, NoDeviceError
+from lanewise.errors import ArgumentError, LanewiseError, NoDeviceError
 from lanewise.lang.functions import Kernel
 
 _devices: dict[str, Device] = {}
@@ -22,6 +22,8 @@ def device(name: str = "auto") -> Device:
 
     Asking twice gives the same object; after a fault on a GPU, asking again gives a new one that works.
     """
+    if not isinstance(name, str):
+        raise NoDeviceError(f"a device has a name, not {name!r}; write auto, cpu, cuda, cuda:1 or null")
     if name == "auto":
         name = settings.default_device()
     if name == "auto":
@@ -71,7 +73,9 @@ def launcher(kernel: Kernel, shape: Any) -> Callable[..., Launch]:
     """What `kernel[shape]` gives: call it with the arguments to launch on the device where its arrays live."""
     threads, group_size = parse_shape(kernel, shape)
 
-    def launch(*args: Any) -> Launch:
+    def launch(*args: Any, **named: Any) -> Launch:
+        if named:
+            raise ArgumentError(f"pass the arguments of kernel {kernel.name} by position: {kernel.signature_text}")
         try:
             return device_of(kernel, args).launch(kernel, threads, group_size, args)
         except LanewiseError as error:

@@ -27,7 +27,7 @@ class Abi(ABC):
         """Text at the top of every module: data layout, declarations, helpers."""
 
     @abstractmethod
-    def entry(self, name: str, kernel: Kernel, body: str, facts: Facts, shared_bytes: int) -> str:
+    def entry(self, name: str, kernel: Kernel, body: str, facts: Facts) -> str:
         """The function that a launch starts."""
 
     @abstractmethod

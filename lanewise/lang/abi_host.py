@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lanewise.errors import LanewiseError
 from lanewise.lang.abi import Abi, as_pointer, load_arguments
 from lanewise.lang.ir import Value
-from lanewise.lang.lane import Lane, Launch, Traps, WarpBox, Worker
+from lanewise.lang.lane import Lane, Launch, WarpBox, Worker
 from lanewise.lang.types import StructType, Type
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class HostAbi(Abi):
     def exchange(self, fn: FunctionLowering, bits: str) -> Value:
         return as_pointer(WarpBox, fn.block.assign(f"call ptr @lw_warp_exchange(ptr %lane, i64 {bits})"))
 
-    def entry(self, name: str, kernel: Kernel, body: str, facts: Facts, shared_bytes: int) -> str:
+    def entry(self, name: str, kernel: Kernel, body: str, facts: Facts) -> str:
         loads, arguments = load_arguments(kernel, "%args")
         called = ", ".join(["ptr %lane", arguments]) if arguments else "ptr %lane"
         if facts.converges or facts.yields:
@@ -245,6 +245,3 @@ class RuntimeAbi(HostAbi):
 
     def stack_is_low(self, fn: FunctionLowering) -> str:
         return ""
-
-
-__all__ = ["RUNTIME_IMPORTS", "HostAbi", "RuntimeAbi", "Traps"]

@@ -48,9 +48,9 @@ _ONCE = """
 _STRIDES = """
   %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
   %stride = mul i32 %groups, %size
-  %left = sub i32 %n, %id
-  %left_less_one = sub i32 %left, 1
-  %further = udiv i32 %left_less_one, %stride
+  %behind = sub nuw i32 %n, %id
+  %behind_less_one = sub nuw i32 %behind, 1
+  %further = udiv i32 %behind_less_one, %stride
   %trips = add i32 %further, 1
   br label %loop
 """
@@ -158,11 +158,12 @@ class NvptxAbi(Abi):
     def shuffle(self, fn: FunctionLowering, bits: str, source: str) -> str:
         return fn.block.assign(f"call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 {bits}, i32 {source}, i32 31)")
 
-    def entry(self, name: str, kernel: Kernel, body: str, facts: Facts, shared_bytes: int) -> str:
+    def entry(self, name: str, kernel: Kernel, body: str, facts: Facts) -> str:
         parameters, arguments, lines = [], ["i32 %now", "i32 %n", "ptr %traps", "i64 %floor"], []
-        # What a thread stored before it trapped must be seen; LLVM drops stores to memory that the trap cannot reach.
-        private = self.disjoint and not facts.raw_pointers and not facts.traps
-        pointer = "ptr noalias" if private else "ptr"
+        # To LLVM nothing but the kernel itself reaches memory behind a `noalias` pointer: it drops what a thread stored
+        # before it trapped, and what threads tell each other across a barrier or an atomic.
+        reached = facts.raw_pointers or facts.traps or facts.communicates
+        pointer = "ptr noalias" if self.disjoint and not reached else "ptr"
         for index, kind in enumerate(kernel.parameters.values()):
             if kind is BOOL:
                 parameters.append(f"i8 %b{index}")
@@ -178,6 +179,8 @@ class NvptxAbi(Abi):
                 f"  %floor = sub i64 %top_address, {RECURSION_BYTES}",
             ]
         prepare = "\n".join([*lines, *floor])
+        # A launch has no group without threads, so the first thread of a group is below n. The last number of a group
+        # may not be: near 2**32 threads it wraps, so it is the distance from the first that is compared.
         return f"""
 define ptx_kernel void @{name}({", ".join([*parameters, "i32 %n", "ptr %traps"])})
     nounwind "nvvm.maxntid"="{self.max_group}" {{
@@ -185,11 +188,12 @@ define ptx_kernel void @{name}({", ".join([*parameters, "i32 %n", "ptr %traps"])
   %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %first = mul nuw i32 %group, %size
-  %id = add i32 %first, %local
+  %left = sub nuw i32 %n, %first
 {prepare}
-  %beyond = icmp uge i32 %id, %n
+  %beyond = icmp uge i32 %local, %left
   br i1 %beyond, label %done, label %run
 run:
+  %id = add nuw i32 %first, %local
 {_STRIDES if runs_in_strides(facts) else _ONCE}
 loop:
   %now = phi i32 [ %id, %run ], [ %next, %loop ]

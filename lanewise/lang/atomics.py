@@ -26,6 +26,8 @@ _KEYWORDS = ("order", "scope")
 
 
 def _place(fn: FunctionLowering, node: ast.Call, floats: bool) -> tuple[Place, Scalar]:
+    """The memory that an atomic works on; every atomic asks for it."""
+    fn.facts.communicates = True
     target = node.args[0]
     place = lower(fn, target)
     if not isinstance(place, Place) or place.readonly:
@@ -56,10 +58,10 @@ def _update(fn: FunctionLowering, node: ast.Call, signed: str, unsigned: str, fl
         operation, value = "fadd", numbers.negate(fn.block, value)
     if kind.is_float:
         value = numbers.canonical(fn.block, value)
-    return Value(kind, update(fn, operation, place.ref, value, order, scope), arith=kind.is_float)
+    return Value(kind, _read_modify_write(fn, operation, place.ref, value, order, scope), arith=kind.is_float)
 
 
-def update(fn: FunctionLowering, operation: str, address: str, value: Value, order: str, scope: str) -> str:
+def _read_modify_write(fn: FunctionLowering, operation: str, address: str, value: Value, order: str, scope: str) -> str:
     """A read-modify-write. NVPTX drops the order of `atomicrmw`, so on a GPU fences around it carry the order."""
     abi = fn.program.abi
     if not abi.on_gpu:

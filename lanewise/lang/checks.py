@@ -9,16 +9,13 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lanewise.errors import LangWarning
 from lanewise.lang import atomics, vocabulary
 from lanewise.lang.functions import DeviceFunction
 from lanewise.lang.intrinsics import GRID_RANGE
 from lanewise.lang.overloads import Overloads
-
-if TYPE_CHECKING:
-    from lanewise.lang.program import Program
 
 _THREAD_NUMBERS = {vocabulary.thread_id, vocabulary.local_id, vocabulary.lane_id}
 _DIVERGENT = _THREAD_NUMBERS | {vocabulary.clock, vocabulary.time_ns, GRID_RANGE}
@@ -27,7 +24,7 @@ _DIVERGENT |= {found for name, found in vars(atomics).items() if name.startswith
 _warned: set[tuple[str, int, str]] = set()
 
 
-def check_function(program: Program, function: DeviceFunction, has_barrier: Callable[[DeviceFunction], bool]) -> None:
+def check_function(function: DeviceFunction, has_barrier: Callable[[DeviceFunction], bool]) -> None:
     """Raise for a barrier in divergent code, warn for one-thread patterns."""
     analysis = _Analysis(function)
     for node in _barriers(analysis, has_barrier, function.source.node.body, None):

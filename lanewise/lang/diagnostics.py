@@ -90,7 +90,8 @@ def source_of(function: Callable[..., Any]) -> Source:
     lines = linecache.getlines(filename, function.__globals__)[first_line - 1 :]
     if not lines:
         raise LanewiseError(
-            f"the source of {name} cannot be read from {filename}; device code must stand in a file or a notebook cell"
+            f"the source of {name} cannot be read from {filename}; device code must stand in a file or a notebook cell "
+            "(what is typed at a prompt is kept by IPython, and by Python from 3.13 on)"
         )
     # A nested function's source is indented; a line before it keeps every column as it is in the file.
     before = "if True:\n" if lines[0][:1].isspace() else ""

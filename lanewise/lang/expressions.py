@@ -155,11 +155,26 @@ def _subscript(fn: FunctionLowering, node: ast.Subscript) -> Operand:
     pointer = fn.value(base, node.value)
     if not isinstance(pointer.type, PointerType):
         raise fn.error(f"{pointer.type} cannot be indexed", node.value, "only pointers and fixed arrays can")
-    index = integer(fn, node.slice, "index an array")
+    found = lower(fn, node.slice)
+    if isinstance(found, Literal) and found.value < 0 and _is_whole_array(fn, node.value):
+        raise fn.error("a pointer does not know its end", node.slice, "pass the size and write p[n - 1]")
+    index = fn.value(found, node.slice)
+    if not isinstance(index.type, Scalar) or not index.type.is_int:
+        raise fn.error(f"{index.type} cannot index an array", node.slice, "write u32(...) to convert")
     offset = _index(fn, index)
     element = pointer.type.element
     ref = fn.block.assign(f"getelementptr inbounds {element.memory}, ptr {pointer.ref}, i64 {offset}")
     return Place(element, ref)
+
+
+def _is_whole_array(fn: FunctionLowering, node: ast.expr) -> bool:
+    """Whether a pointer is as the launch passed it, so that nothing stands before its first element."""
+    return (
+        isinstance(node, ast.Name)
+        and fn.program.is_kernel(fn.function)
+        and node.id in fn.function.parameters
+        and node.id not in fn.function.assigned_names
+    )
 
 
 def _array_element(fn: FunctionLowering, base: Place, kind: ArrayType, node: ast.Subscript) -> Place:

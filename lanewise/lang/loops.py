@@ -100,11 +100,13 @@ def _grid_range(fn: FunctionLowering, call: ast.Call) -> tuple[Value, Value, Val
     block = fn.block
     thread, count = abi.thread_id(fn), abi.thread_count(fn)
     if abi.on_gpu:
-        widened = "zext" if kind.bits == 64 else ""
-        start = block.assign(f"zext i32 {thread} to i64") if widened else thread
-        step = block.assign(f"zext i32 {count} to i64") if widened else count
-        return Value(kind, start), stop, Value(kind, step)
-    # Share t of n elements over c threads is [t * each, ...) with each = ceil(n / c), rounded up to whole cache lines.
+        start, step, behind = thread, count, stop.ref
+        if kind.bits == 64:
+            start, step = (block.assign(f"zext i32 {number} to i64") for number in (thread, count))
+        if kind.signed:
+            behind = block.assign(f"call {kind.llvm} @llvm.smax.i{kind.bits}({kind.llvm} {behind}, {kind.llvm} 0)")
+        return Value(kind, start), Value(kind, behind), Value(kind, step)
+    # Share t of n elements over c threads is [t * each, t * each + each) with each = ceil(n / c), cut off at n.
     total = numbers.resize(block, stop.ref, kind, u64)
     if kind.signed:
         negative = block.assign(f"icmp slt i64 {total}, 0")
@@ -183,12 +185,13 @@ def _counted_loop(
 def _trips(fn: FunctionLowering, start: Value, stop: Value, step: Value, step_node: ast.expr | None) -> str:
     """How many times a range with a step of any sign runs, as an unsigned number of the same width.
 
-    A step written by the user traps where it is 0; the launch's own stride never is.
+    A step written by the user traps where it is 0. The launch's own stride, which has no node, never is; thread numbers
+    and strides may have the highest bit set, so they are unsigned whatever the type that they count in.
     """
     kind = start.type
     assert isinstance(kind, Scalar)
     ty, block = kind.llvm, fn.block
-    if kind.signed:
+    if kind.signed and step_node is not None:
         down = block.assign(f"icmp slt {ty} {step.ref}, 0")
         size = block.assign(f"call {ty} @llvm.abs.i{kind.bits}({ty} {step.ref}, i1 false)")
         low = block.assign(f"select i1 {down}, {ty} {stop.ref}, {ty} {start.ref}")

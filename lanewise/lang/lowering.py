@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INFINITE = (constant(f64, math.inf), constant(f64, -math.inf))
 
-INHERITED = ("converges", "barriers", "yields", "traps", "group_ids", "raw_pointers")
+INHERITED = ("converges", "barriers", "yields", "traps", "group_ids", "raw_pointers", "communicates")
 """The facts that a caller takes over from what it calls."""
 
 
@@ -38,6 +38,8 @@ class Facts:
     """Uses local_id, group_id or the like, so the CPU cannot run all threads of a launch as one loop."""
     raw_pointers: bool = False
     """Has pointers that come from memory or from numbers, so nothing is known about what they overlap."""
+    communicates: bool = False
+    """Has a barrier, a fence, an atomic or the like: other threads may change memory while this one runs."""
     recursive: bool = False
     local_bytes: int = 0
     callees: list[DeviceFunction] = field(default_factory=list)
@@ -164,12 +166,13 @@ class FunctionLowering:
             raise self.error(f"expected {kind}, this is {number}", node, hint)
         if kind.is_int:
             if isinstance(number, float):
-                raise self.error(f"{number} is a float and meets {kind}", node, f"write {kind}({number}) to convert")
+                hint = f"convert what it meets, such as f32(...), or write {kind}({number}) to cut off the fraction"
+                raise self.error(f"{number} is a float and meets {kind}", node, hint)
             if not kind.min_value <= number <= kind.max_value:
                 holds = f"it holds {kind.min_value} to {kind.max_value}"
-                raise self.error(
-                    f"{_shown(number)} does not fit {kind}", node, f"{holds}; write {kind}(...) to wrap it"
-                )
+                wider = "i32" if kind.bits < 32 or (number < 0 and kind.bits == 32) else "i64"
+                hint = f"{holds}; convert what it meets, such as {wider}(...), or write {kind}(...) to wrap it"
+                raise self.error(f"{_shown(number)} does not fit {kind}", node, hint)
         ref = constant(kind, number)
         if ref in _INFINITE and abs(number) != math.inf:
             hint = "write f64(...) around the other operand" if kind.bits == 32 else ""

@@ -81,11 +81,11 @@ def choose(fn: FunctionLowering, node: ast.Call) -> Operand:
 def power_of_two(T):
     """2**n for any n that is the exponent of a normal number."""
     F = FORMATS[T]
-    I = F.signed  # noqa: E741
+    Int = F.signed
 
     @device
     def power_of_two(n: i32) -> T:
-        return bitcast(T, I(n + F.bias) << F.mantissa)
+        return bitcast(T, Int(n + F.bias) << F.mantissa)
 
     return power_of_two
 

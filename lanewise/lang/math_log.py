@@ -67,7 +67,7 @@ def octaves(T):
 def split_octaves(T):
     """(k, f) with x = 2**k * (1 + f) for positive finite x; both exact."""
     F = FORMATS[T]
-    I = F.signed  # noqa: E741
+    Int = F.signed
     count = octaves(T)
     lift = 2.0**F.mantissa
 
@@ -76,7 +76,7 @@ def split_octaves(T):
         small = x < F.min_normal
         x = choose(small, x * lift, x)
         k = count(x)
-        f = bitcast(T, bitcast(I, x) - (I(k) << F.mantissa)) - 1.0
+        f = bitcast(T, bitcast(Int, x) - (Int(k) << F.mantissa)) - 1.0
         return T(choose(small, k - F.mantissa, k)), f
 
     return split_octaves
@@ -168,7 +168,7 @@ def log10(T):
 def log1p(T):
     """log1p(x): log(1 + x), accurate near 0 too."""
     F, L = FORMATS[T], LOG[T]
-    I = F.signed  # noqa: E741
+    Int = F.signed
     count, near, limit, pow2 = octaves(T), log_near_one(T), log_limit(T), power_of_two(T)
 
     @device
@@ -180,7 +180,7 @@ def log1p(T):
         part = u - x
         u_lo = (x - (u - part)) + (1.0 - part)
         k = count(u)
-        m = bitcast(T, bitcast(I, u) - (I(k) << F.mantissa)) - 1.0
+        m = bitcast(T, bitcast(Int, u) - (Int(k) << F.mantissa)) - 1.0
         m_lo = u_lo * pow2(-min(k, F.bias - 1))
         f = m + m_lo
         f_lo = (m - f) + m_lo

@@ -40,7 +40,10 @@ _ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
 def binary(block: Block, op: str, left: Value, right: Value, reassociate: bool = False) -> Value | None:
-    """`left op right` for operands of one type, or None where the type has no such operator. Division is apart."""
+    """`left op right` for operands of one type, or None where the type has no such operator.
+
+    Division, shifts and powers are apart.
+    """
     kind = left.type
     if not isinstance(kind, Scalar):
         return None
@@ -51,8 +54,6 @@ def binary(block: Block, op: str, left: Value, right: Value, reassociate: bool =
         return Value(kind, block.assign(f"{_FLOAT_OPS[op]} {flags}{kind.llvm} {left.ref}, {right.ref}"), arith=True)
     if kind is BOOL and op not in ("&", "|", "^"):
         return None
-    if op in ("<<", ">>"):
-        return shift(block, op, left, right)
     if op not in _INTEGER_OPS:
         return None
     return Value(kind, block.assign(f"{_INTEGER_OPS[op]} {kind.llvm} {left.ref}, {right.ref}"))

@@ -84,7 +84,7 @@ def binary(
                 fn.trap_if(zero, "integer division by zero", node)
             return numbers.floor_divide(fn.block, op, a, b)
         if kind.is_float:
-            return fn.program.library_call(fn, "floor_divide" if op == "//" else "floor_mod", [a, b], node)
+            return fn.program.library_call(fn, "floor_divide" if op == "//" else "floor_mod", [a, b])
     result = numbers.binary(fn.block, op, a, b, fn.function.reassociate)
     if result is None:
         hint = "write // for whole numbers, or f32(...) to divide as floats" if op == "/" else ""
@@ -145,7 +145,7 @@ def _power(
             return square
     a, b = same_type(fn, base, left_node, exponent, right_node, node)
     if isinstance(a, Value) and isinstance(b, Value) and isinstance(a.type, Scalar) and a.type.is_float:
-        return fn.program.library_call(fn, "pow", [a, b], node)
+        return fn.program.library_call(fn, "pow", [a, b])
     raise fn.error("** is for floats", node, "multiply, or write f32(...) ** f32(...)")
 
 

@@ -50,7 +50,6 @@ class Module:
     ir: str
     sites: tuple[Site, ...]
     facts: Facts
-    shared_bytes: int
     source: str
 
 
@@ -94,7 +93,7 @@ class Program:
             self._queue.append(function)
         return self._symbols[function]
 
-    def library_call(self, fn: FunctionLowering, name: str, values: list[Value], node: ast.expr) -> Operand:
+    def library_call(self, fn: FunctionLowering, name: str, values: list[Value]) -> Operand:
         """Call a function of the math library, for operators that have no instruction."""
         from lanewise.lang import math as library  # the library is itself device code, built on this module
 
@@ -173,7 +172,7 @@ class Program:
         _spread_facts(self._lowered)
         for lowered in self._lowered.values():
             check_function(
-                self, lowered.function, lambda callee: callee in self._lowered and self._lowered[callee].facts.barriers
+                lowered.function, lambda callee: callee in self._lowered and self._lowered[callee].facts.barriers
             )
         return self._lowered
 
@@ -256,7 +255,7 @@ def lower_kernel(kernel: Kernel, abi: Abi) -> Module:
     facts.traps = facts.traps or facts.recursive
     facts.local_bytes = sum(entry.facts.local_bytes for entry in lowered.values())
     entry_name = "lw_" + "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in kernel.name)
-    definitions.append(abi.entry(entry_name, kernel, lowered[kernel].symbol, facts, program.shared_bytes))
+    definitions.append(abi.entry(entry_name, kernel, lowered[kernel].symbol, facts))
     source = "\n\n".join(entry.function.source.text for entry in lowered.values())
     return Module(
         kernel.name,
@@ -264,7 +263,6 @@ def lower_kernel(kernel: Kernel, abi: Abi) -> Module:
         program.module(definitions),
         tuple(program.sites),
         facts,
-        program.shared_bytes,
         source,
     )
 

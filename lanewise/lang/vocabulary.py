@@ -77,6 +77,7 @@ def threadgroup_barrier(fn: FunctionLowering, node: ast.Call) -> Operand:
     arity(fn, node, 0)
     fn.facts.converges = True
     fn.facts.barriers = True
+    fn.facts.communicates = True
     fn.program.abi.barrier(fn)
     return NOTHING
 
@@ -89,6 +90,7 @@ def memory_barrier(fn: FunctionLowering, node: ast.Call) -> Operand:
     """
     arity(fn, node, 0, keywords=("scope",))
     scope = choice(fn, node, "scope", {s: s for s in ("group", "device", "system")}, "device")
+    fn.facts.communicates = True
     fn.program.abi.fence(fn, "seq_cst", scope)
     return NOTHING
 
@@ -98,6 +100,7 @@ def thread_yield(fn: FunctionLowering, node: ast.Call) -> Operand:
     """thread_yield(): let other threads go on; call it in every loop that waits for another thread or for the host."""
     arity(fn, node, 0)
     fn.facts.yields = True
+    fn.facts.communicates = True
     fn.program.abi.pause(fn)
     return NOTHING
 

@@ -18,6 +18,7 @@ def vote(fn: FunctionLowering, node: ast.Call) -> Operand:
     """vote(flag) -> u32: on a GPU, the mask of lanes of this warp that are here and whose flag is set."""
     arity(fn, node, 1)
     fn.facts.converges = True
+    fn.facts.communicates = True
     return fn.program.abi.ballot(fn, condition(fn, node.args[0]))
 
 
@@ -26,6 +27,7 @@ def exchange(fn: FunctionLowering, node: ast.Call) -> Operand:
     """exchange(bits) -> Ptr[WarpBox]: on a CPU, meet the other lanes of this warp and see what each brought."""
     arity(fn, node, 1)
     fn.facts.converges = True
+    fn.facts.communicates = True
     fn.facts.group_ids = True
     return fn.program.abi.exchange(fn, typed(fn, node.args[0], u64).ref)
 
@@ -35,6 +37,7 @@ def shuffle(fn: FunctionLowering, node: ast.Call) -> Operand:
     """shuffle(value, source): on a GPU, the value that lane `source` of this warp passes to the same call."""
     arity(fn, node, 2)
     fn.facts.converges = True
+    fn.facts.communicates = True
     value = value_of(fn, node.args[0])
     kind = value.type
     assert isinstance(kind, Scalar)

@@ -21,7 +21,7 @@ def command() -> Command:
 
     def run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
-            [sys.executable, "-m", "lanewise.cli", *arguments],
+            [sys.executable, "-m", "lanewise", *arguments],
             env={**os.environ, "PYTHONPATH": str(ROOT), **settings},
             capture_output=True,
             text=True,

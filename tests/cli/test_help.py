@@ -2,6 +2,8 @@
 
 import pytest
 
+import lanewise as lw
+
 
 def test_without_arguments_the_help_is_shown(command):
     done = command()
@@ -12,7 +14,7 @@ def test_without_arguments_the_help_is_shown(command):
 @pytest.mark.parametrize(
     ("subcommand", "said"),
     [
-        ([], ["Run whole programs", "info", "bench"]),
+        ([], ["Typed Python kernels", "info", "bench", "--version"]),
         (["info"], ["Show the devices", "--json"]),
         (["bench"], ["Measure this machine", "NAME", "--device", "--quick", "--json", "FILE", "--list"]),
     ],
@@ -22,3 +24,9 @@ def test_help(command, subcommand, said):
     assert done.returncode == 0
     for text in said:
         assert text in done.stdout
+
+
+def test_version(command):
+    done = command("--version")
+    assert done.returncode == 0
+    assert done.stdout == f"lanewise {lw.__version__}\n"

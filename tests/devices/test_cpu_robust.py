@@ -20,7 +20,7 @@ def cpu():
     return lw.device("cpu")
 
 
-def run_script(script, tmp_path):
+def run_script(script, tmp_path, stream="stdout"):
     """A program of its own with an empty cache; gives its output."""
     setup = "import sys; sys.path.insert(0, sys.argv[1])\nimport os, signal, threading, time\n"
     setup += "import kernels, numpy as np, lanewise as lw\nfrom lanewise.lang import u32\ncpu = lw.device('cpu')\n"
@@ -28,7 +28,7 @@ def run_script(script, tmp_path):
     environment = {**os.environ, "LANEWISE_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return getattr(done, stream)
 
 
 def test_the_first_launches_may_come_from_many_threads_at_once(tmp_path):
@@ -200,3 +200,11 @@ def test_single_elements_and_fixed_arrays_go_both_ways(device):
     rows.set(np.arange(160, dtype=np.float32).reshape(10, 16))
     np.testing.assert_array_equal(rows.get()[3], np.arange(48, 64))
     assert device.zeros(f64).get() == 0
+
+
+def test_a_failed_launch_that_nobody_waits_for_is_told_at_the_end(tmp_path):
+    script = """
+        kernels.need_even[1](np.array([1], np.int32))
+        while not cpu._queue._failed: time.sleep(0.01)
+    """
+    assert "an odd number" in run_script(script, tmp_path, "stderr")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise.lang import f32, u32
+from lanewise.lang import f32, i32, u32
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,89 @@ def test_cupy_arrays_are_used_in_place_both_ways(cuda):
     np.testing.assert_array_equal(cupy.asarray(ours).get(), np.arange(1000) * 2)
     kernels.scale[1000](ours, theirs, 1000, 2.0).wait()
     np.testing.assert_array_equal(theirs.get(), np.arange(1000) * 4)
+
+
+def test_a_temporary_of_cupy_lives_until_its_kernel_is_done(cuda):
+    cupy = pytest.importorskip("cupy")
+    for turn in range(20):  # without a hold, CuPy hands the memory of one temporary to the next while it is read
+        outs = [cuda.zeros(1 << 20, f32) for _ in range(4)]
+        for k, out in enumerate(outs):
+            kernels.scale[1 << 20](cupy.full(1 << 20, turn + k, cupy.float32), out, 1 << 20, 2.0)
+        for k, out in enumerate(outs):
+            assert (out.get() == 2 * (turn + k)).all()
+    assert not cuda._held
+
+
+def test_memory_given_to_cupy_is_freed_after_its_kernels(cuda):
+    cupy = pytest.importorskip("cupy")
+    stream = cupy.cuda.Stream(non_blocking=True)
+    ours = cuda.array(np.ones(1 << 22, np.float32))
+    address = ours.address
+    with stream:
+        total = sum(cupy.asarray(ours).sum() for _ in range(50))
+    ours.free()
+    assert address not in cuda._shared
+    cuda.zeros(1 << 22, f32)
+    assert float(total) == 50 * (1 << 22)
+
+
+def test_a_context_that_another_library_made_current_does_no_harm(cuda):
+    from cuda.bindings import driver
+
+    x, y = cuda.array(np.ones(10, np.float32)), cuda.zeros(10, f32)
+    driver.cuCtxSetCurrent(driver.CUcontext(0))
+    kernels.scale[10](x, y, 10, 2.0)
+    driver.cuCtxSetCurrent(driver.CUcontext(0))
+    y.get()
+    driver.cuCtxSetCurrent(driver.CUcontext(0))
+    x.free()
+    assert int(driver.cuCtxGetCurrent()[1]) == 0
+    assert (y.get() == 2).all()
+
+
+def test_a_pinned_host_array_may_be_changed_at_once(cuda):
+    cupy = pytest.importorskip("cupy")
+    n = 1 << 24
+    host = np.frombuffer(cupy.cuda.alloc_pinned_memory(4 * n), np.float32, n)
+    array = cuda.empty(n, f32)
+    for turn in range(5):
+        host[:] = turn
+        array.set(host)
+        host[:] = -1
+        assert (array.get() == turn).all()
+
+
+def test_traps_of_two_kernels_are_raised_by_two_waits(cuda):
+    x = cuda.array([5, 0], i32)
+    y = cuda.array([2, 3], i32)
+    kernels.divide[2](x)
+    kernels.need_even[2](y)
+    with pytest.raises(lw.TrapError, match="of kernel divide"):
+        cuda.synchronize()
+    with pytest.raises(lw.TrapError, match="of kernel need_even"):
+        cuda.synchronize()
+    cuda.synchronize()
+
+
+def test_a_forked_child_is_told_to_spawn(cuda):
+    done = run_script("""
+        import os, warnings
+        warnings.simplefilter("ignore")
+        out = lw.device("cuda").zeros(4, u32)
+        child = os.fork()
+        if not child:
+            for use in (out.get, lambda: lw.device("cuda")):
+                try:
+                    use()
+                except lw.DeviceError as error:
+                    print(type(error).__name__, "'spawn'" in str(error), flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        kernels.store_ids[4](out)
+        print(out.get().tolist())
+    """)
+    assert done.stderr == ""
+    assert done.stdout == "DeviceError True\nNoDeviceError True\n[0, 1, 2, 3]\n"
 
 
 def test_torch_tensors_are_used_in_place_by_either_protocol(cuda):

@@ -80,6 +80,11 @@ def test_a_scalar_that_does_not_fit_is_named(device, arguments, message):
         kernels.all_scalars[1](*arguments, device.zeros(6, f64))
 
 
+def test_named_arguments_are_refused_with_the_signature(device):
+    with pytest.raises(lw.ArgumentError, match=r"by position: store_ids\(out: Ptr\[u32\]\)"):
+        kernels.store_ids[1](out=device.zeros(1, u32))
+
+
 def test_a_wrong_number_of_arguments_shows_the_signature(device):
     with pytest.raises(lw.ArgumentError, match=r"takes 1 arguments, 2 were passed: it is store_ids\(out: Ptr\[u32\]\)"):
         kernels.store_ids[1](device.zeros(1, u32), 3)

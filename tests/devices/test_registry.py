@@ -17,6 +17,12 @@ def test_the_same_name_gives_the_same_device():
     assert lw.device("cpu") is lw.device("cpu")
 
 
+@pytest.mark.parametrize("name", [None, 0])
+def test_what_is_no_name_is_refused(name):
+    with pytest.raises(lw.NoDeviceError, match="a device has a name"):
+        lw.device(name)
+
+
 @pytest.mark.parametrize("name", ["gpu", "cpu:1", "cuda:x", "", "null:0"])
 def test_an_unknown_name_lists_the_known_ones(name):
     with pytest.raises(lw.NoDeviceError, match=r"there is no device '.*'; write auto, cpu, cuda, cuda:1 or null"):

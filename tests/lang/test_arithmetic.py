@@ -519,7 +519,7 @@ def whole_literals(out: Ptr[i64], flag: bool):
     out[14] = i64(7 if flag else 5_000_000_000) - 5_000_000_000 + i64(1 if flag else 2) + i64(1.9 if flag else 2)
     out[15] = 0xFF & 0x3C | 1 ^ 8
     out[16] = WHOLE**3
-    out[17] = i64((1 < 2) == True)  # noqa: E712
+    out[17] = i64((1 < 2) == True)
     out[18] = i64(u64(2**64 - 1) == 18446744073709551615)
     out[19] = i64(u32(5) - 6 > 0)
     out[20] = i64(-u8(1))

@@ -1,7 +1,5 @@
 """Branches, loops, calls, recursion and traps: device code takes the way that the same Python would take."""
 
-# ruff: noqa: E712, RET505, SIM102, SIM103, SIM109, SIM114, SIM210, SIM300, PT018, B011, PT015
-
 import inspect
 
 import numpy as np

@@ -234,7 +234,7 @@ def integer_power(p: Ptr[u32], x: u32):
     p[0] = x**3
 
 
-@mistake("2.0 is a float and meets i32", "2.0", "write i32(2.0) to convert")
+@mistake("2.0 is a float and meets i32", "2.0", "or write i32(2.0) to cut off the fraction")
 def integer_to_a_float_power(p: Ptr[i32], x: i32):
     p[0] = x**2.0
 
@@ -415,7 +415,12 @@ def number_into_a_struct(p: Ptr[Point]):
 # --- literals --------------------------------------------------------------------------------------------------------
 
 
-@mistake("300 does not fit u8", "300", "it holds 0 to 255; write u8(...) to wrap it")
+@mistake("a pointer does not know its end", "-1", "pass the size and write p[n - 1]")
+def last_element_as_in_numpy(p: Ptr[f32]):
+    p[-1] = 0.0
+
+
+@mistake("300 does not fit u8", "300", "convert what it meets, such as i32(...), or write u8(...) to wrap it")
 def literal_too_large(p: Ptr[u8]):
     p[0] = 300
 
@@ -430,12 +435,12 @@ def literal_argument_too_large(p: Ptr[i8]):
     p[0] = max(p[1], 128)
 
 
-@mistake("1.5 is a float and meets u32", "1.5", "write u32(1.5) to convert")
+@mistake("1.5 is a float and meets u32", "1.5", "convert what it meets, such as f32(...)")
 def float_literal_to_an_integer(p: Ptr[u32]):
     p[0] = 1.5
 
 
-@mistake("4.0 is a float and meets u32", "8 / 2", "write u32(4.0) to convert")
+@mistake("4.0 is a float and meets u32", "8 / 2", "or write u32(4.0) to cut off the fraction")
 def divided_literals_to_an_integer(p: Ptr[u32]):
     p[0] = 8 / 2
 

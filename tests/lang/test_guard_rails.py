@@ -1,7 +1,5 @@
 """Device code that leaves the work to one thread is reported, and the package's own device code has none of it."""
 
-# ruff: noqa: SIM102, SIM114, RET505
-
 import importlib
 import importlib.util
 import inspect
@@ -318,3 +316,34 @@ def test_the_package_s_device_code_assembles_for_a_gpu(gpu_modules):
     for module, text in gpu_modules.items():
         compiled = compile_module(text, Target.nvptx(90), name=module, level=1)
         assert assemble(compiled.code, 90).cubin
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def kernels(package_code):
+    """Every kernel of the package and of the examples, by file and name."""
+    found = {f"{module}.{f.name}": f for module, code in package_code.items() for f in code if isinstance(f, Kernel)}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("LANEWISE_DEVICE", "null")  # some examples are plain scripts, which run when they are imported
+        for path in sorted(EXAMPLES.rglob("*.py")):
+            spec = importlib.util.spec_from_file_location(f"example_{path.stem}", path)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            found |= {f"{path.stem}.{f.name}": f for f in vars(module).values() if isinstance(f, Kernel)}
+    return found
+
+
+@pytest.mark.parametrize("disjoint", [True, False])
+@pytest.mark.parametrize("group", [256, 1024])
+def test_kernels_assemble_for_a_gpu_as_the_device_loads_them(kernels, group, disjoint):
+    assert {"histogram.count", "lanewise.bench.map_kernels.scale", "two_phase_sum.total"} <= kernels.keys()
+    ptx = {}
+    for name, function in kernels.items():
+        module = lower_kernel(function, NvptxAbi(group, disjoint))
+        ptx[name] = module.entry, compile_module(module.ir, Target.nvptx(90), name=name, level=3).code
+    if find_ptxas() is None:
+        pytest.skip("compiled; ptxas, which assembles, is not installed")
+    for entry, code in ptx.values():
+        assert entry in assemble(code, 90).kernels

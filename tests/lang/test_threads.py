@@ -1,7 +1,5 @@
 """The threading model: who a thread is, groups and barriers, shared memory, atomics, warps and clocks."""
 
-# ruff: noqa: SIM102
-
 import numpy as np
 import pytest
 
@@ -141,6 +139,27 @@ def test_grid_range_of_less_than_nothing_visits_nothing(device):
 
 
 # --- barriers and shared memory --------------------------------------------------------------------------------------
+
+
+@kernel
+def raises_a_flag_twice(flag: Ptr[u32], out: Ptr[u32]):
+    if local_id() == 0:
+        flag[0] = 1
+    threadgroup_barrier()
+    first = flag[0]
+    threadgroup_barrier()
+    if local_id() == 0:
+        flag[0] = 2
+    threadgroup_barrier()
+    second = flag[0]
+    out[thread_id()] = first * 10 + second
+
+
+def test_what_one_thread_wrote_to_an_array_all_see_behind_a_barrier(device):
+    for size in (1, 33, 256, 1024):
+        flag, out = device.zeros(1, u32), device.zeros(size, u32)
+        raises_a_flag_twice[size, size](flag, out)
+        assert out.get().tolist() == [12] * size
 
 
 @kernel
