@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import os
+import threading
 import time
 import weakref
 from collections import deque
@@ -35,6 +36,7 @@ __all__ = ["CudaDevice", "device_count"]
 
 _GROUP_CLASSES = (256, 512, 1024)
 """A kernel is compiled for groups up to one of these sizes: the larger, the fewer registers a thread may have."""
+_MAX_GROUPS = 2**31 - 2
 _THREADS_IN_TURN = 4
 """How many threads of a large launch one hardware thread runs in turn: enough loads in flight, still many groups."""
 _SPINS_BEFORE_SLEEP = 200
@@ -108,6 +110,7 @@ class CudaDevice(Device):
             ),
         )
         self._loaded: dict[tuple[Kernel, int, bool], CudaKernel] = {}
+        self._loading = threading.Lock()
         self._shared: set[int] = set()
         self._trapped: deque[DeviceError] = deque()
         self._adopted: dict[int, list[ForeignArray]] = {}
@@ -152,19 +155,19 @@ class CudaDevice(Device):
 
     def copy_in(self, target: Buffer, source: np.ndarray[Any, Any]) -> None:
         if source.nbytes:
-            self._guard(self._engine_now().copy_in, target.address, source)
+            self._guard(self._engine_now().copy_in, self.usable(target, source.nbytes), source)
 
     def copy_out(self, target: np.ndarray[Any, Any], source: Buffer) -> None:
         self.wait()
         if target.nbytes:
-            self._guard(self._engine_now().copy_out, target, source.address)
+            self._guard(self._engine_now().copy_out, target, self.usable(source, target.nbytes))
 
     def copy(self, target: Buffer, source: Buffer, nbytes: int) -> None:
-        self._guard(self._engine_now().copy, target.address, source.address, nbytes)
+        self._guard(self._engine_now().copy, self.usable(target, nbytes), self.usable(source, nbytes), nbytes)
 
     def fill(self, target: Buffer, byte: int, nbytes: int) -> None:
         if nbytes:
-            self._guard(self._engine_now().fill, target.address, byte, nbytes)
+            self._guard(self._engine_now().fill, self.usable(target, nbytes), byte, nbytes)
 
     def _guard(self, operation: Any, *args: Any) -> Any:
         """Do something with the engine, noting when the device is lost by it."""
@@ -212,16 +215,19 @@ class CudaDevice(Device):
         limit = _GROUP_CLASSES[bisect.bisect_left(_GROUP_CLASSES, group_size)]
         found = self._loaded.get((kernel, limit, disjoint))
         if found is None:
-            engine = self._engine_now()
-            module = lower_kernel(kernel, NvptxAbi(limit, disjoint))
-            ptx = compile_module(module.ir, self._target, name=f"{kernel.name}.cuda", source=module.source).code
-            packer = ArgumentPacker(kernel, self)
-            stack = stack_bytes(module.facts) if module.facts.recursive else 0
-            handle = self._guard(
-                engine.load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack
-            )
-            found = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
-            self._loaded[kernel, limit, disjoint] = found
+            with self._loading:  # a kernel is loaded once, since traps name it by its handle
+                found = self._loaded.get((kernel, limit, disjoint)) or self._load_new(kernel, limit, disjoint)
+        return found
+
+    def _load_new(self, kernel: Kernel, limit: int, disjoint: bool) -> CudaKernel:
+        engine = self._engine_now()
+        module = lower_kernel(kernel, NvptxAbi(limit, disjoint))
+        ptx = compile_module(module.ir, self._target, name=f"{kernel.name}.cuda", source=module.source).code
+        packer = ArgumentPacker(kernel, self)
+        stack = stack_bytes(module.facts) if module.facts.recursive else 0
+        handle = self._guard(engine.load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack)
+        found = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
+        self._loaded[kernel, limit, disjoint] = found
         return found
 
     def launch(self, kernel: Kernel, threads: int, group_size: int, args: Sequence[Any]) -> Launch:
@@ -231,6 +237,10 @@ class CudaDevice(Device):
             values = loaded.packer.values(args)
             if threads:
                 groups = -(-threads // group_size)
+                if groups > _MAX_GROUPS:
+                    raise ArgumentError(
+                        f"kernel {kernel.name}: {groups:,} groups; a GPU takes {_MAX_GROUPS:,}, so make groups larger"
+                    )
                 if loaded.strides and groups > self.properties.resident_threads // group_size:
                     groups = -(-groups // _THREADS_IN_TURN)
                 self._engine_now().launch(loaded.handle, groups, group_size, threads, values)

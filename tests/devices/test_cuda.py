@@ -140,10 +140,12 @@ def test_traps_of_two_kernels_are_raised_by_two_waits(cuda):
     y = cuda.array([2, 3], i32)
     kernels.divide[2](x)
     kernels.need_even[2](y)
-    with pytest.raises(lw.TrapError, match="of kernel divide"):
-        cuda.synchronize()
-    with pytest.raises(lw.TrapError, match="of kernel need_even"):
-        cuda.synchronize()
+    trapped = set()
+    for _ in range(2):  # in the order in which the kernels were first loaded, perhaps by other tests
+        with pytest.raises(lw.TrapError) as raised:
+            cuda.synchronize()
+        trapped.add(raised.value.kernel)
+    assert trapped == {"divide", "need_even"}
     cuda.synchronize()
 
 
