@@ -57,6 +57,7 @@ class CpuDevice(Device):
             memory_bytes=_memory_bytes(),
             details=(("architecture", platform.machine()),),
         )
+        runtime()  # a machine that cannot run kernels says so now, and the first kernel need not wait for it
         self._loaded: dict[Kernel, LoadedKernel] = {}
         self._queue = LaunchQueue(self._workers)
 

@@ -68,7 +68,9 @@ class Runtime:
     """The loaded runtime: how to start a worker's share of a launch, and the functions that kernels import."""
 
     def __init__(self) -> None:
-        core = self._core = _load("core", cpu_scheduler.CORE, _CORE_NAMES, lambda: fibers.fiber_ir() + _CORE_GLUE)
+        # Run once a launch or for a trap: not worth optimising, while everybody's first kernel waits for it.
+        core = _load("core", cpu_scheduler.CORE, _CORE_NAMES, lambda: fibers.fiber_ir() + _CORE_GLUE, level=0)
+        self._core = core
         pointer = ctypes.c_void_p
         self.run = ctypes.CFUNCTYPE(ctypes.c_uint32, pointer, pointer, pointer, pointer)(core.address("lw_run"))
         table = ctypes.CFUNCTYPE(pointer)(core.address("lw_worker_table"))()
@@ -125,6 +127,7 @@ def _load(
     glue_names: Sequence[str],
     glue: Any,
     imports: Mapping[str, int] | None = None,
+    level: int = 3,
 ) -> Library:
     """One part of the runtime, from the cache by the sources it is made of, so that it need not be lowered again."""
     cache, target = default_cache(), Target.host()
@@ -138,20 +141,23 @@ def _load(
         lines = lower_library(functions, RuntimeAbi()).splitlines()
         defined = [f"@{name}(" for name in glue_names]
         kept = [line for line in lines if not (line.startswith("declare") and any(name in line for name in defined))]
-        code = compile_module("\n".join([glue(), *kept]), target, name=f"cpu_runtime_{part}", cache=None).code
+        code = compile_module(
+            "\n".join([glue(), *kept]), target, name=f"cpu_runtime_{part}", level=level, cache=None
+        ).code
         cache.put(key, code)
     return load_object(code, [*names, *glue_names], imports or {})
 
 
 @functools.cache
-def _sources() -> bytes:
-    """The text of everything that the runtime's code depends on."""
+def _sources() -> str:
+    """Size and time of every file that the runtime's code depends on, as Python tells its own compiled files apart."""
     folder, language = Path(__file__).parent, Path(str(lang.__file__)).parent
     files = [
         *sorted(language.glob("*.py")),
         *(folder / f"{name}.py" for name in ("cpu_scheduler", "fibers", "cpu_native")),
     ]
-    return b"\0".join(file.read_bytes() for file in files)
+    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return repr(facts)
 
 
 def _at(address: int, dtype: np.dtype[Any]) -> Any:

@@ -50,8 +50,11 @@ def test_cache_size_and_limit(command, tmp_path):
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "entry.code").write_bytes(bytes(3 * 2**20))
     settings = {"LANEWISE_CACHE_DIR": str(tmp_path), "LANEWISE_CACHE_SIZE": "512M"}
+    command("info", **settings)  # opening the CPU device puts its runtime into the cache
+    held = sum(entry.stat().st_size for entry in (tmp_path / "code").iterdir())
     report = json.loads(command("info", "--json", **settings).stdout)
-    assert report["cache"] == {"directory": str(tmp_path), "bytes": 3 * 2**20, "limit": 512 * 2**20}
+    assert held > 3 * 2**20
+    assert report["cache"] == {"directory": str(tmp_path), "bytes": held, "limit": 512 * 2**20}
     assert f"{tmp_path} (3.0 MiB of 512.0 MiB)" in command("info", **settings).stdout
 
 
