@@ -4,10 +4,42 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_JOIN_SECONDS = 0.2
 
 lock = threading.RLock()
 """Held around every use of a shared target machine or of the JIT; llvmlite's own lock covers single calls only."""
+
+
+T = TypeVar("T")
+
+
+def undisturbed(work: Callable[[], T]) -> T:
+    """Do something with LLVM where Ctrl-C cannot break into it: llvmlite's objects do not survive an exception midway.
+
+    Python raises KeyboardInterrupt on the main thread only. So work that the main thread asks for is done by another;
+    an interrupt then ends the wait, and the work itself comes to its end unseen.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=run, name="lanewise-llvm")
+    thread.start()
+    while thread.is_alive():
+        thread.join(_JOIN_SECONDS)  # in steps: a signal that lands on another thread does not wake this one
+    if failure:
+        raise failure[0]
+    return outcome[0]
 
 
 @functools.cache

@@ -44,6 +44,10 @@ def load_object(code: bytes, exports: Sequence[str], imports: Mapping[str, int] 
     Symbols that the object misses come from `imports` (name to address), then from the process: memcpy, fma,
     clock_gettime. Libraries do not see each other's symbols.
     """
+    return _llvm.undisturbed(lambda: _link(code, exports, imports))
+
+
+def _link(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> Library:
     builder = _llvm.binding().JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in exports:
         builder.export_symbol(name)

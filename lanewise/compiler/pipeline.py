@@ -85,6 +85,10 @@ def resolve_cache(choice: CacheChoice) -> Cache | None:
 
 def _run(ir: str, target: Target, name: str, level: int, *, texts: bool) -> dict[str, bytes]:
     """Run the stages in order; the texts that only people read are made when `texts` asks for them."""
+    return _llvm.undisturbed(lambda: _stages(ir, target, name, level, texts))
+
+
+def _stages(ir: str, target: Target, name: str, level: int, texts: bool) -> dict[str, bytes]:
     llvm = _llvm.binding()
     result = {"llvm": ir.encode()}
     with _llvm.lock, _parsed(llvm, ir, target, name) as module:

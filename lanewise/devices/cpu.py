@@ -16,17 +16,17 @@ from lanewise.compiler import Library, Target, compile_module, load_object
 from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.base import Buffer, Device, Launch, Properties
 from lanewise.devices.cpu_launch import CpuLaunch
+from lanewise.devices.cpu_memory import ArrayMemory
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_queue import LaunchQueue
 from lanewise.devices.cpu_scheduler import PAGE
 from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
-from lanewise.errors import ArgumentError, OutOfMemoryError
+from lanewise.errors import ArgumentError
 from lanewise.lang.abi_host import HostAbi
 from lanewise.lang.functions import Kernel
 from lanewise.lang.program import Module, lower_kernel
 
-_ALIGNMENT = 64
 _CHUNKS_PER_WORKER = 8
 _RECURSIVE_STACK_BYTES = 256 * 1024
 _STACK_BYTES = 64 * 1024
@@ -62,13 +62,8 @@ class CpuDevice(Device):
         self._queue = LaunchQueue(self._workers)
 
     def alloc(self, nbytes: int) -> Buffer:
-        try:
-            memory = np.empty(nbytes + _ALIGNMENT, np.uint8)
-        except (MemoryError, ValueError):
-            raise OutOfMemoryError(f"the CPU has no {nbytes:,} bytes free; free arrays or work in parts") from None
-        start = memory.ctypes.data
-        address = (start + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
-        return Buffer(self, address, nbytes, owner=memory)
+        memory = ArrayMemory(nbytes)
+        return Buffer(self, memory.address, nbytes, owner=memory)
 
     def copy_in(self, target: Buffer, source: np.ndarray[Any, Any]) -> None:
         self.synchronize()

@@ -5,6 +5,7 @@ share needs no atomics here. What workers share (the launch) does.
 """
 
 import signal
+import sys
 
 from lanewise.devices.fibers import frame_layout
 from lanewise.lang.atomics import atomic_add, atomic_min
@@ -24,6 +25,8 @@ FRAME_DONE, FRAME_START = FRAME.done, FRAME.start
 FINISHED, TRAPPED, INTERRUPTED = range(3)
 CANCEL_SIGNAL = int(signal.SIGRTMIN + 7 if hasattr(signal, "SIGRTMIN") else signal.SIGUSR2)
 """Sent to a worker thread to end its launch; nothing else in a Python process uses it by default."""
+
+FAULT_ADDRESS_WORD = 3 if sys.platform == "darwin" else 2  # where siginfo_t holds the address of a fault
 
 DEADLOCK_SITE = u32(0xFFFFFFFF)
 STACK_STAGGER = 192  # stacks must not all start at the same place of a page, or they fight for the same cache lines
@@ -280,7 +283,7 @@ def lw_on_signal(number: i32, info: Ptr[u8], context: Ptr[u8]):
             worker = Ptr[Worker](table.entries[index].worker)
             if worker.sp != 0:
                 worker.signal = u32(number)
-                worker.fault_address = Ptr[u64](info)[2]
+                worker.fault_address = Ptr[u64](info)[FAULT_ADDRESS_WORD]
                 lw_leave(worker.sp, INTERRUPTED)
     if number != CANCEL_SIGNAL:  # that one only came too late
         sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lanewise.devices.cpu_memory import array_before
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_scheduler import CANCEL_SIGNAL, INTERRUPTED, PAGE, STACK_RESERVE
 from lanewise.devices.cpu_signals import SignalStack
@@ -100,8 +101,10 @@ class Worker:
         address = int(record["fault_address"])
         if self._stacks.contains(address):
             raise DeviceError(f"kernel {name} needs more stack than its threads have; use fewer values at a time in it")
+        size = array_before(address)
+        where = f"at address {address:#x}" if size is None else f"behind the end of an array of {size:,} bytes"
         raise DeviceError(
-            f"kernel {name} touched memory that is not its own, at address {address:#x}; "
+            f"kernel {name} touched memory that is not its own, {where}; "
             "check its indices against the sizes of the arrays it was given"
         )
 

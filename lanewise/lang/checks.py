@@ -320,6 +320,6 @@ def _alone(analysis: _Analysis, body: Sequence[ast.AST]) -> Iterator[tuple[int, 
 
 
 def _is_word(callee: DeviceFunction | Overloads) -> bool:
-    """Whether a function belongs to the language, such as read_shared or sin."""
+    """Whether a function belongs to the language, such as read_shared or sin; warp operations need all threads."""
     made = callee.make if isinstance(callee, Overloads) else callee.function
-    return made.__module__.startswith("lanewise.lang.")
+    return made.__module__.startswith("lanewise.lang.") and made.__module__ != "lanewise.lang.warp"

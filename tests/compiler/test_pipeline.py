@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lanewise.compiler import Cache, Target, compile_module, stages
+from lanewise.compiler import Cache, Target, _llvm, compile_module, stages
 from lanewise.errors import CompileError, LanewiseError
 
 ADD = "define i32 @add(i32 %a, i32 %b) {\n  %s = add i32 %a, %b\n  ret i32 %s\n}\n"
@@ -162,3 +162,17 @@ def test_types_of_the_same_name_in_two_modules_do_not_meet() -> None:
         assert (
             f"%T = type {{ i32, {field} }}" in stages(ir.replace("FIELD", field), Target.host(), level=0)["optimised"]
         )
+
+
+def test_llvm_works_where_an_interrupt_cannot_break_into_it() -> None:
+    assert _llvm.undisturbed(threading.current_thread) is not threading.main_thread()
+    with pytest.raises(ZeroDivisionError):
+        _llvm.undisturbed(lambda: 1 // 0)
+
+
+def test_another_thread_does_its_own_work() -> None:
+    seen: list[threading.Thread] = []
+    worker = threading.Thread(target=lambda: seen.append(_llvm.undisturbed(threading.current_thread)))
+    worker.start()
+    worker.join()
+    assert seen == [worker]

@@ -81,6 +81,14 @@ def test_memory_that_is_not_there_is_an_error_and_the_device_goes_on(cpu, kernel
     np.testing.assert_array_equal(out.get(), np.arange(300))
 
 
+def test_an_index_beyond_the_end_of_an_array_is_an_error_that_gives_its_size(cpu):
+    out = cpu.zeros(100, u32)
+    with pytest.raises(lw.DeviceError, match="behind the end of an array of 400 bytes"):
+        kernels.store_ids[5000](out).wait()
+    kernels.store_ids[100](out).wait()
+    np.testing.assert_array_equal(out.get(), np.arange(100))
+
+
 def test_lanes_that_wait_for_each_other_at_different_places_are_reported(cpu):
     flags = cpu.array([1, 0] * 32, u32)
     with pytest.raises(lw.TrapError, match="some of its threads wait at a barrier and others at a warp operation"):

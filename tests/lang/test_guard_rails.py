@@ -132,6 +132,8 @@ def loops_and_calls_of_one_thread(p: Ptr[u32], n: u32):
     else:
         p[0] = work(2)  # warns
     p[3] = work(3) if tid == 0 else u32(1)  # warns
+    if lane_id() == 0:
+        p[4] = warp_reduce_min(p[4])  # warns
     while tid == 0 and p[0] > 1:  # warns
         p[0] -= 1
 
