@@ -77,24 +77,30 @@ class Runtime:
         assert table is not None
         self._table = table
         self._lock = threading.Lock()
+        self._scheduler: Library | None = None
         self._slots: dict[int, int] = {}
         install_handlers(
             core.address("lw_on_signal"), ctypes.CFUNCTYPE(pointer, ctypes.c_int)(core.address("lw_old_action"))
         )
 
-    @functools.cached_property
-    def _scheduler(self) -> Library:
-        imports = {name: self._core.address(name) for name in fibers.NAMES}
-        return _load("scheduler", cpu_scheduler.SCHEDULER, _SCHEDULER_NAMES, lambda: _SCHEDULER_GLUE, imports)
+    def _scheduler_library(self) -> Library:
+        """The part that runs groups, loaded once: kernels point into it."""
+        with self._lock:
+            if self._scheduler is None:
+                imports = {name: self._core.address(name) for name in fibers.NAMES}
+                self._scheduler = _load(
+                    "scheduler", cpu_scheduler.SCHEDULER, _SCHEDULER_NAMES, lambda: _SCHEDULER_GLUE, imports
+                )
+            return self._scheduler
 
     def imports(self, groups: bool) -> Mapping[str, int]:
         """Addresses of what a kernel imports; the scheduler's only for kernels whose groups run as fibers."""
         scheduled = {function.name for function in cpu_scheduler.SCHEDULER}
-        return {
-            name: (self._scheduler if name in scheduled else self._core).address(name)
-            for name in RUNTIME_IMPORTS
-            if groups or name not in scheduled
-        }
+        found = {name: self._core.address(name) for name in RUNTIME_IMPORTS if name not in scheduled}
+        if groups:
+            library = self._scheduler_library()
+            found |= {name: library.address(name) for name in RUNTIME_IMPORTS if name in scheduled}
+        return found
 
     def register(self, worker: int) -> None:
         """Tell the signal handlers that the calling thread is this worker."""

@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -17,6 +18,9 @@ launcher: Callable[[Kernel, Any], Callable[..., Any]] | None = None
 """Makes `kernel[threads]` launchable; set by the package, since devices build on lang and not the other way round."""
 
 
+_reading = threading.Lock()
+
+
 class DeviceFunction:
     """A function callable from device code. Its source is read when it is first compiled, not when it is defined."""
 
@@ -25,12 +29,16 @@ class DeviceFunction:
         self.name = function.__name__
         self.reassociate = reassociate
         self.inline = inline
+        self._source: Source | None = None
         functools.update_wrapper(self, function)
 
-    @functools.cached_property
+    @property
     def source(self) -> Source:
-        """The parsed source text."""
-        return source_of(self.function)
+        """The parsed source text; parsed once, since the nodes of its tree are told apart by identity."""
+        if self._source is None:
+            with _reading:
+                self._source = self._source or source_of(self.function)
+        return self._source
 
     @functools.cached_property
     def parameters(self) -> dict[str, Type]:
