@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ define dso_local i64 @lw_time_ns() nounwind {{
 }}
 declare i32 @clock_gettime(i32, ptr)
 """
-_CORE_NAMES = ("lw_worker_table", "lw_old_action", "lw_time_ns")
+_CORE_NAMES = ("lw_worker_table", "lw_old_action", "lw_time_ns", *fibers.NAMES)
 
 _SCHEDULER_GLUE = """
 declare void @lw_fiber()
@@ -131,7 +131,7 @@ def _load(
     part: str,
     functions: Sequence[DeviceFunction],
     glue_names: Sequence[str],
-    glue: Any,
+    glue: Callable[[], str],
     imports: Mapping[str, int] | None = None,
     level: int = 3,
 ) -> Library:
@@ -140,8 +140,6 @@ def _load(
     key = Cache.key_of("cpu runtime", part, target.key, _sources())
     code = cache.get(key)
     names = [function.name for function in functions]
-    if imports is None:
-        glue_names = [*glue_names, *fibers.NAMES]
     if code is None:
         # The library declares what the glue defines; one module must not do both.
         lines = lower_library(functions, RuntimeAbi()).splitlines()

@@ -12,12 +12,14 @@ import queue
 import sys
 import threading
 import weakref
+from typing import TypeAlias
 
 from lanewise.devices.cpu_launch import CpuLaunch, wait_in_steps
 from lanewise.devices.cpu_workers import Worker
 from lanewise.errors import DeviceError
 
 _CANCEL_STEP = 0.005
+_Inbox: TypeAlias = "queue.SimpleQueue[CpuLaunch | threading.Event | None]"
 _queues: weakref.WeakSet[LaunchQueue] = weakref.WeakSet()
 
 
@@ -31,7 +33,7 @@ class LaunchQueue:
 
     def _reset(self) -> None:
         self._lock = threading.Lock()
-        self._inbox: queue.SimpleQueue[CpuLaunch | threading.Event | None] = queue.SimpleQueue()
+        self._inbox: _Inbox = queue.SimpleQueue()
         self._workers: list[Worker] = []
         self._current: CpuLaunch | None = None
         self._cancelling = 0
@@ -46,16 +48,18 @@ class LaunchQueue:
     def _start(self) -> None:
         with self._lock:
             if not self._workers:
+                # A queue of their own: where Ctrl-C breaks in here, workers that nobody knows wait at it for ever, and
+                # the next launch starts others.
+                inbox: _Inbox = queue.SimpleQueue()
                 helpers = [Worker(index) for index in range(1, self._count)]
                 for helper in helpers:
                     helper.start(helper.serve)
                 leader = Worker(0)
-                leader.start(lambda: self._lead(leader, helpers))
-                self._workers = [leader, *helpers]
+                leader.start(lambda: self._lead(inbox, leader, helpers))
+                self._inbox, self._workers = inbox, [leader, *helpers]
 
-    def _lead(self, leader: Worker, helpers: list[Worker]) -> None:
+    def _lead(self, inbox: _Inbox, leader: Worker, helpers: list[Worker]) -> None:
         """What the first worker does: run its share of each launch and see the others finish theirs."""
-        inbox = self._inbox
         while (item := inbox.get()) is not None:
             if isinstance(item, threading.Event):
                 item.set()
@@ -85,7 +89,7 @@ class LaunchQueue:
         with self._lock:
             if self._workers:
                 self._inbox.put(None)
-                self._inbox, self._workers = queue.SimpleQueue(), []
+                self._workers = []
 
     def wait(self) -> None:
         """Wait for all launches so far, then raise the first error that nobody has seen yet."""
