@@ -60,3 +60,40 @@ class TrapError(DeviceError):
         self.threads = threads
         self.filename = filename
         self.line = line
+
+
+class WasmError(LanewiseError):
+    """Something is wrong with a WebAssembly module or with how it is used."""
+
+
+class MalformedError(WasmError):
+    """The bytes are not a WebAssembly module; `offset` says where."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(f"{message} (at byte {offset:#x})")
+        self.offset = offset
+
+
+class InvalidError(MalformedError):
+    """The module can be read but breaks a rule of validation; `offset` says where."""
+
+
+class UnsupportedError(MalformedError):
+    """The module uses something that Lanewise does not run; the message names it and what to build instead."""
+
+
+class LinkError(WasmError):
+    """An import is missing or does not fit what is given for it; the message names it."""
+
+
+class WasmTrap(WasmError):
+    """A lane ended early: `kind` is the reason in the words of the WebAssembly specification."""
+
+    def __init__(self, kind: str, *, lane: int = 0, function: str = "", offset: int = 0, frames: tuple[str, ...] = ()) -> None:
+        where = f" in {function} (+{offset:#x})" if function else ""
+        super().__init__(f"{kind}{where}" + "".join(f"\n    {frame}" for frame in frames))
+        self.kind = kind
+        self.lane = lane
+        self.function = function
+        self.offset = offset
+        self.frames = frames

@@ -38,17 +38,22 @@ class Library:
             self._tracker.close()
 
 
-def load_object(code: bytes, exports: Sequence[str], imports: Mapping[str, int] = _NONE) -> Library:
-    """Link the object file `code` into this process and return where `exports` are.
+def load_object(
+    code: bytes | Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int] = _NONE
+) -> Library:
+    """Link the object file `code`, or several that refer to each other, into this process; return where `exports` are.
 
-    Symbols that the object misses come from `imports` (name to address), then from the process: memcpy, fma,
+    Symbols that the objects miss come from `imports` (name to address), then from the process: memcpy, fma,
     clock_gettime. Libraries do not see each other's symbols.
     """
-    return _llvm.undisturbed(lambda: _link(code, exports, imports))
+    codes = [code] if isinstance(code, bytes) else code
+    return _llvm.undisturbed(lambda: _link(codes, exports, imports))
 
 
-def _link(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> Library:
-    builder = _llvm.binding().JITLibraryBuilder().add_object_img(code).add_current_process()
+def _link(codes: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> Library:
+    builder = _llvm.binding().JITLibraryBuilder().add_current_process()
+    for code in codes:
+        builder.add_object_img(code)
     for name in exports:
         builder.export_symbol(name)
     for name, address in imports.items():

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from lanewise import settings
-from lanewise.compiler import Library, Target, compile_module, load_object
+from lanewise.compiler import Target, compile_module, load_object
 from lanewise.devices.arguments import ArgumentPacker
+from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
-from lanewise.devices.cpu_launch import CpuLaunch
+from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_memory import ArrayMemory
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_queue import LaunchQueue
@@ -25,7 +26,7 @@ from lanewise.devices.shapes import check_shape
 from lanewise.errors import ArgumentError
 from lanewise.lang.abi_host import HostAbi
 from lanewise.lang.functions import Kernel
-from lanewise.lang.program import Module, lower_kernel
+from lanewise.lang.program import lower_kernel
 
 _CHUNKS_PER_WORKER = 8
 _RECURSIVE_STACK_BYTES = 256 * 1024
@@ -34,14 +35,10 @@ _STACK_BYTES = 64 * 1024
 
 @dataclass(frozen=True)
 class LoadedKernel:
-    """A kernel as native code, with what a launch of it needs."""
+    """A kernel as native code, with how its arguments are packed."""
 
-    module: Module
-    entry: int
+    code: NativeCode
     packer: ArgumentPacker
-    library: Library
-    stack_bytes: int
-    """Stack of a fiber; 0 for kernels that run as plain loops."""
 
 
 class CpuDevice(Device):
@@ -98,7 +95,8 @@ class CpuDevice(Device):
                 stack = (_RECURSIVE_STACK_BYTES if facts.recursive else _STACK_BYTES) + 4 * facts.local_bytes
                 stack = (stack + PAGE - 1) // PAGE * PAGE
             library = load_object(compiled.code, [module.entry], runtime().imports(groups=stack > 0))
-            made = LoadedKernel(module, library.address(module.entry), ArgumentPacker(kernel, self), library, stack)
+            code = NativeCode(module.name, library.address(module.entry), library, module, stack)
+            made = LoadedKernel(code, ArgumentPacker(kernel, self))
             loaded = self._loaded.setdefault(kernel, made)  # another thread may have been first
         return loaded
 
@@ -106,7 +104,17 @@ class CpuDevice(Device):
         check_shape(kernel, threads, group_size, settings.MAX_GROUP_SIZE)
         groups = -(-threads // group_size)
         chunk = max(1, groups // (self._workers * _CHUNKS_PER_WORKER))
-        launch = CpuLaunch(self._queue, self._load(kernel), args, threads, group_size, chunk)
+        loaded = self._load(kernel)
+        packed = loaded.packer.layout.pack(*loaded.packer.values(args))
+        # Memory that is freed while the launch runs must stay: the arrays' own owners are kept, not only the arrays.
+        keep = (args, [arg.buffer.owner for arg in args if isinstance(arg, DeviceArray)])
+        launch = CpuLaunch(self._queue, loaded.code, packed, keep, threads, group_size, chunk)
+        self._queue.submit(launch)
+        return launch
+
+    def launch_native(self, code: NativeCode, args: bytes, workers: int = 1, keep: Any = None) -> CpuLaunch:
+        """Have workers enter native code with a block of arguments; `keep` is kept alive until they are done."""
+        launch = CpuLaunch(self._queue, code, args, keep, workers, 1, 1)
         self._queue.submit(launch)
         return launch
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Launch
 from lanewise.devices.traps import trap_error
 from lanewise.errors import DeviceError, LanewiseError
 from lanewise.lang import lane as shared_types
+from lanewise.lang.program import Module
 
 if TYPE_CHECKING:
-    from lanewise.devices.cpu import LoadedKernel
     from lanewise.devices.cpu_queue import LaunchQueue
     from lanewise.devices.cpu_workers import Worker
 
@@ -23,21 +22,33 @@ _FAR_BEYOND = 2**62
 _WAIT_STEP = 0.2
 
 
+@dataclass(frozen=True)
+class NativeCode:
+    """Code that workers enter, with what a launch of it needs."""
+
+    name: str
+    entry: int
+    library: Any = None
+    """What keeps the code loaded."""
+    module: Module | None = None
+    """The kernel that it was made of, for messages; none for guest programs."""
+    stack_bytes: int = 0
+    """Stack of a fiber; 0 for what runs without fibers."""
+
+
 class CpuLaunch(Launch):
     """One launch. Only the queue's leader starts and finishes it, so its state needs no lock but for who is inside."""
 
     def __init__(
-        self, queue: LaunchQueue, kernel: LoadedKernel, args: Sequence[Any], threads: int, group_size: int, chunk: int
+        self, queue: LaunchQueue, kernel: NativeCode, packed: bytes, keep: Any, threads: int, group_size: int, chunk: int
     ) -> None:
-        packed = kernel.packer.layout.pack(*kernel.packer.values(args))
         self.kernel = kernel
         self.groups = -(-threads // group_size)
         self.chunk = chunk
         self.error: LanewiseError | None = None
         self.reported = False
         self._queue = queue
-        # Memory that is freed while the launch runs must stay: the arrays' own owners are kept, not only the arrays.
-        self._keep: Any = (args, [arg.buffer.owner for arg in args if isinstance(arg, DeviceArray)])
+        self._keep = keep
         self._args = ctypes.create_string_buffer(packed, max(len(packed), 1))
         self._record = shared_types.Launch.record()
         self._record["thread_count"] = threads
@@ -52,6 +63,11 @@ class CpuLaunch(Launch):
         self._finished = threading.Event()
 
     @property
+    def args(self) -> bytes:
+        """The block of arguments, in which native code may have left something."""
+        return self._args.raw
+
+    @property
     def done(self) -> bool:
         return self._finished.is_set()
 
@@ -64,7 +80,7 @@ class CpuLaunch(Launch):
         except LanewiseError as error:
             self.fail(error)
         except Exception as error:
-            self.fail(DeviceError(f"kernel {self.kernel.module.name} could not be run: {error}"))
+            self.fail(DeviceError(f"kernel {self.kernel.name} could not be run: {error}"))
         finally:
             with self._lock:
                 self._inside.discard(worker)
@@ -77,7 +93,7 @@ class CpuLaunch(Launch):
     def finish(self) -> None:
         """All workers are done with it."""
         count = int(self._record["traps"]["count"])
-        if self.error is None and count:
+        if self.error is None and count and self.kernel.module is not None:
             self.error = trap_error(self.kernel.module, count, int(self._record["traps"]["first"]))
         self._keep = None
         self._finished.set()

@@ -49,8 +49,13 @@ define dso_local i64 @lw_time_ns() nounwind {{
   ret i64 %sum
 }}
 declare i32 @clock_gettime(i32, ptr)
+define dso_local i32 @lw_call_host(i64 %callback, i64 %function, i64 %values) nounwind {{
+  %target = inttoptr i64 %callback to ptr
+  %code = call i32 %target(i64 %function, i64 %values)
+  ret i32 %code
+}}
 """
-_CORE_NAMES = ("lw_worker_table", "lw_old_action", "lw_time_ns", *fibers.NAMES)
+_CORE_NAMES = ("lw_worker_table", "lw_old_action", "lw_time_ns", "lw_call_host", *fibers.NAMES)
 
 _SCHEDULER_GLUE = """
 declare void @lw_fiber()
@@ -101,6 +106,15 @@ class Runtime:
             library = self._scheduler_library()
             found |= {name: library.address(name) for name in RUNTIME_IMPORTS if name in scheduled}
         return found
+
+    def guest_imports(self) -> Mapping[str, int]:
+        """Addresses of what compiled guest programs import."""
+        return {name: self._core.address(name) for name in ("lw_guest_trap", "lw_guest_host", "lw_time_ns")}
+
+    @property
+    def guest_entry(self) -> int:
+        """What a launch enters to call one guest function."""
+        return self._core.address("lw_guest_call")
 
     def register(self, worker: int) -> None:
         """Tell the signal handlers that the calling thread is this worker."""

@@ -65,7 +65,7 @@ class LaunchQueue:
                 item.set()
                 continue
             if self._cancelling:
-                item.fail(DeviceError(f"kernel {item.kernel.module.name} was cancelled"))
+                item.fail(DeviceError(f"kernel {item.kernel.name} was cancelled"))
                 item.reported = True
             else:
                 self._current = item

@@ -4,13 +4,14 @@ One worker thread of the OS runs one group at a time, so the lanes of a group ne
 share needs no atomics here. What workers share (the launch) does.
 """
 
+import platform
 import signal
 import sys
 
 from lanewise.devices.fibers import frame_layout
 from lanewise.lang.atomics import atomic_add, atomic_min
 from lanewise.lang.functions import device
-from lanewise.lang.lane import AT_BARRIER, AT_WARP, DONE, READY, Lane, Launch, WarpBox, Worker
+from lanewise.lang.lane import AT_BARRIER, AT_WARP, DONE, MAX_TRACE, READY, Lane, Launch, WarpBox, Worker
 from lanewise.lang.program import external
 from lanewise.lang.structs import struct
 from lanewise.lang.types import Ptr, i32, u8, u32, u64
@@ -22,9 +23,16 @@ FRAME_WORDS = FRAME.words
 FRAME_LANE, FRAME_FUNCTION, FRAME_ARGS = FRAME.lane, FRAME.function, FRAME.args
 FRAME_DONE, FRAME_START = FRAME.done, FRAME.start
 
-FINISHED, TRAPPED, INTERRUPTED = range(3)
+FINISHED, TRAPPED, INTERRUPTED, FAULTED = range(4)
 CANCEL_SIGNAL = int(signal.SIGRTMIN + 7 if hasattr(signal, "SIGRTMIN") else signal.SIGUSR2)
 """Sent to a worker thread to end its launch; nothing else in a Python process uses it by default."""
+
+_ARM = platform.machine().lower() in ("aarch64", "arm64")
+CONTEXT_PC, CONTEXT_FRAME = (55, 52) if _ARM else (21, 15)
+"""Linux: which words of the ucontext_t of a signal hold the program counter and the frame pointer."""
+
+OVERFLOW_REACH = 1 << 20  # how far below its end a fault still counts as an overflow of the stack
+GUEST_OUT_OF_BOUNDS, GUEST_STACK_EXHAUSTED = 5, 10  # the numbers of these traps in `wasm.traps`
 
 FAULT_ADDRESS_WORD = 3 if sys.platform == "darwin" else 2  # where siginfo_t holds the address of a fault
 
@@ -49,6 +57,20 @@ class WorkerTable:
 
     count: u32
     entries: WorkerEntry[MAX_WORKERS]
+
+
+@struct
+class GuestCall:
+    """A call of a guest function from the host."""
+
+    state: u64
+    shared: u64  # the state with the common cells of the store
+    thunk: u64
+    code: u64
+    values: u64  # arguments before, results after
+    outcome: u32  # FINISHED, TRAPPED or FAULTED
+    trace_count: u32
+    trace: u64[MAX_TRACE]  # after a trap: return addresses of the calls it was in, the innermost first
 
 
 @external
@@ -284,10 +306,94 @@ def lw_on_signal(number: i32, info: Ptr[u8], context: Ptr[u8]):
             if worker.sp != 0:
                 worker.signal = u32(number)
                 worker.fault_address = Ptr[u64](info)[FAULT_ADDRESS_WORD]
+                if worker.guest_sp != 0 and number != CANCEL_SIGNAL:
+                    registers = Ptr[u64](context)
+                    trace_calls(worker, registers[CONTEXT_PC], registers[CONTEXT_FRAME])
+                    lw_leave(worker.guest_sp, FAULTED)
+                worker.guest_sp = 0
                 lw_leave(worker.sp, INTERRUPTED)
     if number != CANCEL_SIGNAL:  # that one only came too late
         sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))
 
 
-CORE = (lw_run, lw_trap, lw_on_signal)
+@device
+def trace_calls(worker: Ptr[Worker], pc: u64, frame: u64):
+    """Note where a guest is: `pc`, if it is not 0, then the return addresses along the chain of frames."""
+    count = u32(0)
+    if pc != 0:
+        worker.trace[0] = pc + 1  # as a return address, which lies behind the instruction that it belongs to
+        count = 1
+    last = worker.guest_sp
+    while count < MAX_TRACE and frame >= worker.stack_low and frame < last and frame & 7 == 0:
+        words = Ptr[u64](frame)
+        worker.trace[count] = words[1]
+        count += 1
+        if words[0] <= frame:
+            last = 0  # the chain must lead up
+        frame = words[0]
+    worker.trace_count = count
+
+
+@device
+def lw_guest_trap(state: Ptr[u32], kind: u32, place: u32, frame: u64):
+    """End a guest: store why and where, note the calls it was in, and leave it for good."""
+    state[0] = kind
+    state[1] = place
+    table = lw_worker_table()
+    me = pthread_self()
+    for index in range(table.count):
+        if table.entries[index].thread == me:
+            worker = Ptr[Worker](table.entries[index].worker)
+            trace_calls(worker, u64(0), frame)
+            lw_leave(worker.guest_sp, TRAPPED)
+
+
+@device
+def enter_guest(worker: Ptr[Worker], state: Ptr[u32], function: u64, a: u64, b: u64, c: u64) -> u32:
+    """Call a guest function; a fault in it is a trap, stored where the guest itself stores the others."""
+    outer = worker.guest_sp  # guests may call the host, which may call guests
+    code = lw_enter(addressof(worker.guest_sp), function, a, b, c)
+    worker.guest_sp = outer
+    if code == FAULTED:
+        state[0] = u32(GUEST_OUT_OF_BOUNDS)
+        state[1] = u32(0)
+        if worker.fault_address < worker.stack_low + PAGE and worker.fault_address + OVERFLOW_REACH > worker.stack_low:
+            state[0] = u32(GUEST_STACK_EXHAUSTED)
+    return code
+
+
+@device
+def lw_guest_call(launch: Ptr[Launch], worker: Ptr[Worker], args: Ptr[u64]):
+    """Call one guest function: see `GuestCall`."""
+    call = Ptr[GuestCall](u64(args))
+    call.outcome = enter_guest(worker, Ptr[u32](call.shared), call.thunk, call.state, call.code, call.values)
+    if call.outcome != FINISHED:
+        call.trace_count = worker.trace_count
+        for index in range(worker.trace_count):
+            call.trace[index] = worker.trace[index]
+
+
+@external
+def lw_call_host(callback: u64, function: u64, values: u64) -> u32: ...
+
+
+@device
+def lw_guest_host(callback: u64, function: u64, values: u64) -> u32:
+    """Call back into the host. Meanwhile this thread is not in device code, so that nothing ends it there."""
+    table = lw_worker_table()
+    me = pthread_self()
+    for index in range(table.count):
+        if table.entries[index].thread == me:
+            worker = Ptr[Worker](table.entries[index].worker)
+            outer, guest = worker.sp, worker.guest_sp
+            worker.guest_sp = 0
+            worker.sp = 0
+            code = lw_call_host(callback, function, values)
+            worker.guest_sp = guest
+            worker.sp = outer
+            return code
+    return u32(1)
+
+
+CORE = (lw_run, lw_trap, lw_on_signal, lw_guest_call, lw_guest_trap, lw_guest_host)
 SCHEDULER = (lw_run_groups, lw_barrier, lw_yield, lw_warp_exchange, lw_lane_done)

@@ -22,9 +22,9 @@ def install_handlers(handler: int, old_action: Callable[[int], int | None]) -> N
     for number in (*_FAULTS, CANCEL_SIGNAL):
         action = (ctypes.c_char * SIGACTION_BYTES)()
         ctypes.c_void_p.from_buffer(action, 0).value = handler
-        flags_at, flags = (12, 0x40) if sys.platform == "darwin" else (136, 0x08000004)
+        flags_at, flags = (12, 0x50) if sys.platform == "darwin" else (136, 0x48000004)
         # SA_SIGINFO; on Linux the handler has a stack of its own (SA_ONSTACK), since a fault may be an overflown fiber.
-        # The signal is blocked while its handler runs; a worker unblocks it after a handler that did not return.
+        # A handler that does not return must not leave its signal blocked (SA_NODEFER).
         ctypes.c_uint32.from_buffer(action, flags_at).value = flags
         libc.sigaction(int(number), action, ctypes.c_void_p(old_action(int(number))))
 

@@ -25,8 +25,7 @@ from lanewise.lang import lane as shared_types
 from lanewise.settings import MAX_GROUP_SIZE, MAX_SHARED_BYTES, WARP_SIZE
 
 if TYPE_CHECKING:
-    from lanewise.devices.cpu import LoadedKernel
-    from lanewise.devices.cpu_launch import CpuLaunch
+    from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 
 _THREAD_STACK_BYTES = 16 * 2**20
 _HANDLED = {int(signal.SIGSEGV), int(signal.SIGBUS), CANCEL_SIGNAL}
@@ -57,6 +56,7 @@ class Worker:
             # Signals meant for Python must not land on a fiber's small stack.
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _HANDLED)
             stack = SignalStack()
+            self._record["stack_low"] = _stack_low()
             runtime().register(self._address)
             try:
                 work()
@@ -93,9 +93,7 @@ class Worker:
         code = runtime().run(launch.record_address, self._address, kernel.entry, launch.args_address)
         if code != INTERRUPTED:
             return
-        # The handler did not return, so its signal is still blocked.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
-        name = kernel.module.name
+        name = kernel.name
         if int(record["signal"]) == CANCEL_SIGNAL:
             raise DeviceError(f"kernel {name} was cancelled")
         address = int(record["fault_address"])
@@ -108,7 +106,8 @@ class Worker:
             "check its indices against the sizes of the arrays it was given"
         )
 
-    def _provide_stacks(self, kernel: LoadedKernel) -> None:
+    def _provide_stacks(self, kernel: NativeCode) -> None:
+        assert kernel.module is not None
         self._stacks.provide(kernel.stack_bytes)
         self._record["stacks"] = self._stacks.address
         self._record["stack_size"] = self._stacks.stack_bytes
@@ -144,6 +143,21 @@ class _Stacks:
             if protect(ctypes.c_void_p(address + lane * step), ctypes.c_size_t(PAGE), 0) != 0:
                 break
         self._memory, self.address, self.stack_bytes = memory, address, stack_bytes
+
+
+def _stack_low() -> int:
+    """The lowest address of the calling thread's stack; 0 where the system does not tell."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "pthread_getattr_np"):
+        return 0
+    attributes = ctypes.create_string_buffer(256)
+    low, size = ctypes.c_void_p(), ctypes.c_size_t()
+    libc.pthread_self.restype = ctypes.c_void_p
+    if libc.pthread_getattr_np(ctypes.c_void_p(libc.pthread_self()), attributes):
+        return 0
+    libc.pthread_attr_getstack(attributes, ctypes.byref(low), ctypes.byref(size))
+    libc.pthread_attr_destroy(attributes)
+    return low.value or 0
 
 
 def _aligned(nbytes: int) -> np.ndarray[Any, Any]:

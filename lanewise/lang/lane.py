@@ -21,6 +21,7 @@ class Traps:
 
 
 NO_TRAP = 2**64 - 1
+MAX_TRACE = 64
 
 
 @struct
@@ -52,6 +53,11 @@ class Worker:
     stack_size: u64
     stack_reserve: u64  # stack that recursion leaves untouched: frames of what it calls, and signal handlers
     scheduler_sp: u64
+    guest_sp: u64  # where a guest program's trap or fault goes back to; 0 while the worker runs none
+    stack_low: u64  # the lowest address of the thread's own stack: a fault about there is an overflow
+    trace_count: u32
+    trace_reserved: u32
+    trace: u64[MAX_TRACE]  # addresses of the calls that the last trap of a guest was in, the innermost first
 
 
 @struct

@@ -1,0 +1,88 @@
+"""What a store needs of a device: memory that guests use, compiled code, and calls into it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lanewise.errors import LinkError
+from lanewise.wasm.build import Build
+from lanewise.wasm.model import FuncType, Module
+
+
+@dataclass(frozen=True)
+class Block:
+    """Memory of the device; it lives as long as this object."""
+
+    address: int
+    nbytes: int
+    owner: Any = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a call ended: the values that it left, and if it trapped where it was."""
+
+    values: bytes
+    trapped: bool
+    trace: tuple[int, ...] = ()
+    """CPU: return addresses of the calls that the trap was in, the innermost first."""
+
+
+HostCall = Callable[[int, int], int]
+"""Calls a host function: its number, the address of its arguments; gives 0, or 1 if it failed."""
+
+
+class Backend(ABC):
+    """A device as a place for instances. Addresses are numbers that guests and this object understand."""
+
+    build: Build
+    """How modules are compiled for it."""
+
+    @abstractmethod
+    def alloc(self, nbytes: int) -> Block:
+        """Memory filled with zeros."""
+
+    @abstractmethod
+    def alloc_linear(self, minimum: int, maximum: int) -> tuple[Block, int]:
+        """A linear memory of `minimum` bytes that can grow in place; gives also how far."""
+
+    @abstractmethod
+    def alloc_table(self, minimum: int, maximum: int) -> tuple[Block, int]:
+        """Room for a table of `minimum` entries that can grow in place; gives also how far."""
+
+    @abstractmethod
+    def view(self, address: int, nbytes: int, owner: Any) -> np.ndarray[Any, Any]:
+        """Bytes of the device's memory: in place on a CPU, as a copy elsewhere; a view keeps `owner` alive."""
+
+    @abstractmethod
+    def read(self, address: int, nbytes: int) -> bytes:
+        """Bytes of the device's memory."""
+
+    @abstractmethod
+    def write(self, address: int, data: bytes) -> None:
+        """Set bytes of the device's memory."""
+
+    @abstractmethod
+    def add(self, module: Module, build: Build, prefix: str) -> Any:
+        """Compile a module; its functions can be called once `entries` has told where they are."""
+
+    @abstractmethod
+    def entries(self, loaded: Sequence[Any]) -> list[bytes]:
+        """The function tables of modules that are to call each other, the unused first entry of each left out."""
+
+    @abstractmethod
+    def call(self, state: int, shared: int, entry: int, values: bytes) -> Outcome:
+        """Call the function at an entry of the store's function table, with arguments as it takes them."""
+
+    def place_of(self, loaded: Sequence[Any], address: int) -> tuple[int, int] | None:
+        """Which module (by its number) and which of its bytes the code before a return address was made of."""
+        return None
+
+    def host_entry(self, kind: FuncType, call: HostCall) -> tuple[bytes, int]:
+        """An entry of the function table for functions of the host of this type, and the address that it calls back."""
+        raise LinkError("functions written in Python run on the CPU device only; give a WebAssembly function instead")

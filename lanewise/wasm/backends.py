@@ -1,0 +1,29 @@
+"""Which backend runs instances on which device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanewise.devices import Device
+from lanewise.devices import device as find_device
+from lanewise.devices.cpu import CpuDevice
+from lanewise.errors import ArgumentError
+from lanewise.wasm.backend import Backend
+from lanewise.wasm.build import gpu_build, host_build
+
+
+def backend_for(device: Device | str, *, fuel: int | None = None, level: int = 3, **choices: Any) -> Backend:
+    """The backend for a device; `choices` are fields of `Build`."""
+    found = find_device(device) if isinstance(device, str) else device
+    if isinstance(found, CpuDevice):
+        from lanewise.wasm.cpu_backend import CpuBackend
+
+        if choices.get("layout") == "interleaved":
+            choices.setdefault("checks", "explicit")
+            choices.setdefault("alignment", "careful")
+        return CpuBackend(found, host_build(linked=True, throws=True, fuel=fuel is not None, **choices), level)
+    if found.name.startswith("cuda"):
+        from lanewise.wasm.cuda_backend import CudaBackend
+
+        return CudaBackend(found, gpu_build(linked=True, throws=True, tails=True, **choices), level)
+    raise ArgumentError(f"instances live on cpu or cuda, not on {found.name}")

@@ -1,0 +1,56 @@
+"""The choices of one compilation of a module: for what device, where lanes keep their memory, what is checked how."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Literal
+
+from lanewise.settings import WARP_SIZE
+
+Layout = Literal["flat", "interleaved"]
+
+
+@dataclass(frozen=True)
+class Build:
+    """One way to compile a module; equal builds of equal modules give equal code."""
+
+    gpu: bool = False
+    layout: Layout = "flat"
+    """`flat`: each lane's memory in one piece. `interleaved`: 8-byte cells of the 32 lanes of a tile side by side, so
+    that lanes in step read from the same lines."""
+    checks: Literal["guard", "explicit"] = "guard"
+    """Who notices accesses out of bounds: pages that may not be touched behind the memory, or a comparison."""
+    alignment: Literal["any", "careful", "exit"] = "any"
+    """Misaligned accesses: the hardware does them (`any`), a cold path does them byte by byte (`careful`), or the lane
+    ends to be run again in a careful build (`exit`)."""
+    fuel: bool = False
+    """Whether loops and calls count, so that a limit or a request to stop ends the lane."""
+    linked: bool = False
+    """Whether functions may belong to other instances of a store; a module alone is simpler."""
+    throws: bool = False
+    """Whether calls may come back with an exception."""
+    tails: bool = False
+    """GPU: whether calls may come back with a request for a tail call."""
+    fixed_memory: bool = False
+    """Whether the size of memory 0 cannot change: nobody can grow it."""
+
+    @property
+    def key(self) -> str:
+        """All choices as text for cache keys."""
+        return repr(astuple(self))
+
+    @property
+    def stride(self) -> int:
+        """Bytes from one 8-byte cell of a lane to its next."""
+        return 8 * WARP_SIZE if self.layout == "interleaved" else 8
+
+
+def host_build(**choices: object) -> Build:
+    """The usual build for a CPU."""
+    return Build(**choices)  # type: ignore[arg-type]
+
+
+def gpu_build(**choices: object) -> Build:
+    """The usual build for a GPU: no guard pages there, misaligned accesses fault, and only fuel can stop a lane."""
+    usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "fuel": True}
+    return Build(**usual | choices)  # type: ignore[arg-type]

@@ -1,0 +1,112 @@
+"""Instances on the CPU device: memory behind guard pages, code loaded into this process, calls on worker threads."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lanewise.compiler import Job, Library, Target, compile_guest, load_object
+from lanewise.devices.cpu import CpuDevice
+from lanewise.devices.cpu_launch import NativeCode
+from lanewise.devices.cpu_native import runtime
+from lanewise.devices.cpu_scheduler import FINISHED, GuestCall
+from lanewise.wasm import state
+from lanewise.wasm.backend import Backend, Block, HostCall, Outcome
+from lanewise.wasm.build import Build
+from lanewise.wasm.guarded import GuardedMemory
+from lanewise.wasm.host_functions import HOST_SYMBOL, host_program
+from lanewise.wasm.model import FuncType, Module
+from lanewise.wasm.program import ModuleProgram
+
+
+_MAX_TABLE = 10_000_000
+"""Entries that a table may grow to; only those in use take memory."""
+
+
+@dataclass(frozen=True)
+class LoadedModule:
+    """A module's code in this process."""
+
+    library: Library
+    table: int
+    entries: int
+
+
+class CpuBackend(Backend):
+    """The machine that Python runs on."""
+
+    def __init__(self, device: CpuDevice, build: Build, level: int) -> None:
+        self.build = build
+        self._device = device
+        self._level = level
+        self._code = NativeCode("guest", runtime().guest_entry)
+        self._host_libraries: list[Any] = []
+
+    def alloc(self, nbytes: int) -> Block:
+        memory = np.zeros(max(nbytes, 16) + 16, np.uint8)
+        return Block(memory.ctypes.data + -memory.ctypes.data % 16, nbytes, memory)
+
+    def alloc_linear(self, minimum: int, maximum: int) -> tuple[Block, int]:
+        if self.build.checks == "guard":
+            memory = GuardedMemory(minimum)
+            return Block(memory.address, minimum, memory), maximum
+        reserve = GuardedMemory(minimum * self.build.stride // 8)
+        return Block(reserve.address, minimum, reserve), maximum
+
+    def alloc_table(self, minimum: int, maximum: int) -> tuple[Block, int]:
+        most = max(minimum, min(maximum, _MAX_TABLE))
+        return self.alloc(most * self.build.stride), most
+
+    def view(self, address: int, nbytes: int, owner: Any) -> np.ndarray[Any, Any]:
+        memory: Any = (ctypes.c_uint8 * nbytes).from_address(address)
+        memory.owner = owner  # the array keeps the buffer alive, and the buffer the memory
+        return np.frombuffer(memory, np.uint8)
+
+    def read(self, address: int, nbytes: int) -> bytes:
+        return ctypes.string_at(address, nbytes)
+
+    def write(self, address: int, data: bytes) -> None:
+        ctypes.memmove(address, data, len(data))
+
+    def add(self, module: Module, build: Build, prefix: str) -> LoadedModule:
+        program = ModuleProgram(module, build, prefix)
+        parts = program.parts()
+        codes = compile_guest([Job(part.ir, Target.host(), part.name, self._level) for part in parts])
+        return self._load(codes, program.context.functions_symbol[1:], program.entries)
+
+    def _load(self, codes: Sequence[bytes], table: str, entries: int) -> LoadedModule:
+        library = load_object(codes, [table], runtime().guest_imports())
+        return LoadedModule(library, library.address(table), entries)
+
+    def entries(self, loaded: Sequence[LoadedModule]) -> list[bytes]:
+        size = state.CODE_ENTRY
+        return [ctypes.string_at(one.table + size, (one.entries - 1) * size) for one in loaded]
+
+    def call(self, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
+        words = (ctypes.c_uint64 * 4).from_address(entry)
+        room = ctypes.create_string_buffer(values, max(len(values), 16))
+        call = GuestCall.record()
+        call["state"], call["shared"] = state_address, shared
+        call["thunk"], call["code"] = words[3], words[1]
+        call["values"] = ctypes.addressof(room)
+        launch = self._device.launch_native(self._code, call.tobytes(), keep=room)
+        launch.wait()
+        done = np.frombuffer(launch.args[: GuestCall.size], GuestCall.dtype)[0]
+        if done["outcome"] == FINISHED:
+            return Outcome(room.raw[: len(values)], trapped=False)
+        trace = tuple(int(address) for address in done["trace"][: done["trace_count"]])
+        return Outcome(b"", trapped=True, trace=trace)
+
+    def host_entry(self, kind: FuncType, call: HostCall) -> tuple[bytes, int]:
+        callback = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(call)
+        address = ctypes.cast(callback, ctypes.c_void_p).value
+        assert address is not None
+        (code,) = compile_guest([Job(host_program(kind, self.build), Target.host(), "host function", 1)])
+        library = load_object(code, [HOST_SYMBOL], runtime().guest_imports())
+        self._host_libraries.append((callback, library))
+        where = library.address(HOST_SYMBOL)
+        return np.array([0, where, 0, 0], np.uint64).tobytes(), address

@@ -1,0 +1,203 @@
+"""What instances export and import: functions, memories, tables, globals and tags of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lanewise.errors import ArgumentError
+from lanewise.wasm import state
+from lanewise.wasm.model import PAGE, FuncType, GlobalType, Limits, MemoryType, TableType, TagType
+from lanewise.wasm.values import pack_bits, to_host, unpack_bits
+
+if TYPE_CHECKING:
+    from lanewise.wasm.store import Store
+
+
+class Function:
+    """A function of an instance, to be called with Python numbers."""
+
+    kind = "function"
+
+    def __init__(self, store: Store, reference: int, type_: FuncType, name: str) -> None:
+        self.store = store
+        self.reference = reference
+        self.type = type_
+        self.name = name
+
+    def __call__(self, *args: Any) -> Any:
+        """Call it: numbers in, a number, None or a tuple of numbers out; a trap raises WasmTrap."""
+        if len(args) != len(self.type.params):
+            raise ArgumentError(
+                f"{self.name} takes {len(self.type.params)} arguments, {len(args)} were given; its type is {self.type}"
+            )
+        bits = [
+            to_host.bits_of(self.store, kind, value, f"argument {at + 1} of {self.name}")
+            for at, (kind, value) in enumerate(zip(self.type.params, args, strict=True))
+        ]
+        results = self.store.call(self, bits)
+        values = [to_host.value_of(self.store, kind, one) for kind, one in zip(self.type.results, results, strict=True)]
+        if not values:
+            return None
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def call_bits(self, args: Sequence[Any]) -> list[Any]:
+        """Call it with bit patterns, unsigned; of references None or what the host knows them by."""
+        bits = [
+            to_host.reference_bits(self.store, kind, value) if kind.endswith("ref") else int(value)
+            for kind, value in zip(self.type.params, args, strict=True)
+        ]
+        results = self.store.call(self, bits)
+        return [
+            to_host.reference_value(self.store, kind, one) if kind.endswith("ref") else one
+            for kind, one in zip(self.type.results, results, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"<function {self.name} {self.type}>"
+
+
+class _Record:
+    """Something whose cells lie in the state of the instance that defines it."""
+
+    def __init__(self, store: Store, record: int) -> None:
+        self.store = store
+        self.record = record
+
+    def _cell(self, number: int) -> int:
+        return self.store.read_cell(self.record, number)
+
+
+class Memory(_Record):
+    """A linear memory."""
+
+    kind = "memory"
+
+    def __init__(self, store: Store, record: int, declared: MemoryType) -> None:
+        super().__init__(store, record)
+        self.declared = declared
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it has now."""
+        return self._cell(state.MEMORY_BYTES)
+
+    @property
+    def type(self) -> MemoryType:
+        """Its type, the present size as the minimum."""
+        return MemoryType(Limits(self.nbytes // PAGE, self.declared.limits.maximum), self.declared.shared)
+
+    @property
+    def base(self) -> int:
+        """Where it begins on the device."""
+        return self._cell(state.MEMORY_BASE)
+
+    def read(self, address: int = 0, nbytes: int | None = None) -> bytes:
+        """A copy of bytes."""
+        count = self._range(address, nbytes)
+        return self.store.read_linear(self.base, address, count)
+
+    def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
+        """Set bytes."""
+        self._range(address, len(data))
+        self.store.write_linear(self.base, address, bytes(data))
+
+    def _range(self, address: int, nbytes: int | None) -> int:
+        size = self.nbytes
+        count = size - address if nbytes is None else nbytes
+        if address < 0 or count < 0 or address + count > size:
+            raise ArgumentError(f"bytes {address:,} to {address + count:,} are not all in a memory of {size:,}")
+        return count
+
+    def array(self) -> np.ndarray[Any, Any]:
+        """Its bytes: on the CPU a view, which stays valid when the memory grows, elsewhere a copy."""
+        return self.store.linear_array(self.base, self.nbytes, self)
+
+    def __repr__(self) -> str:
+        return f"<memory of {self.nbytes:,} bytes>"
+
+
+class Table(_Record):
+    """A table of references."""
+
+    kind = "table"
+
+    def __init__(self, store: Store, record: int, declared: TableType) -> None:
+        super().__init__(store, record)
+        self.declared = declared
+
+    @property
+    def type(self) -> TableType:
+        """Its type, the present size as the minimum."""
+        return TableType(self.declared.element, Limits(len(self), self.declared.limits.maximum))
+
+    def __len__(self) -> int:
+        return self._cell(state.TABLE_SIZE)
+
+    def __getitem__(self, index: int) -> Any:
+        if not 0 <= index < len(self):
+            raise ArgumentError(f"the table has {len(self):,} entries; there is no entry {index}")
+        return to_host.reference_value(
+            self.store, self.declared.element, self.store.read_cell(self._cell(state.TABLE_BASE), index)
+        )
+
+    def __repr__(self) -> str:
+        return f"<table of {len(self):,} {self.declared.element}>"
+
+
+class Global(_Record):
+    """A global variable or constant."""
+
+    kind = "global"
+
+    def __init__(self, store: Store, record: int, type_: GlobalType) -> None:
+        super().__init__(store, record)
+        self.type = type_
+
+    @property
+    def raw(self) -> int:
+        """The bits as guests hold them."""
+        cells = [self._cell(at) for at in range(state.cells_of(self.type.value))]
+        return unpack_bits((self.type.value,), pack_bits(("i64",) * len(cells), cells))[0]
+
+    @property
+    def bits(self) -> Any:
+        """The bits of a number, or what the host knows a reference by."""
+        if self.type.value.endswith("ref"):
+            return to_host.reference_value(self.store, self.type.value, self.raw)
+        return self.raw
+
+    @property
+    def value(self) -> Any:
+        """The present value."""
+        return to_host.value_of(self.store, self.type.value, self.raw)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        if not self.type.mutable:
+            raise ArgumentError("this global is a constant; it cannot be set")
+        bits = to_host.bits_of(self.store, self.type.value, value, "the global")
+        words = np.frombuffer(pack_bits((self.type.value,), [bits]), np.uint64)
+        for at, word in enumerate(words):
+            self.store.write_cell(self.record, at, int(word))
+
+    def __repr__(self) -> str:
+        return f"<{'mutable ' if self.type.mutable else ''}global {self.type.value} {self.value}>"
+
+
+class Tag:
+    """A kind of exception."""
+
+    kind = "tag"
+
+    def __init__(self, number: int, type_: TagType) -> None:
+        self.number = number
+        self.type = type_
+
+    def __repr__(self) -> str:
+        return f"<tag {self.type.type.params}>"
+
+
+Extern = Function | Memory | Table | Global | Tag

@@ -1,0 +1,45 @@
+"""Control flow, calls, variables and references: instructions that the validator and the compiler treat by rule."""
+
+from __future__ import annotations
+
+from lanewise.wasm.opcodes.row import op
+
+ROWS = (
+    op(0x00, "unreachable", rule="unreachable"),
+    op(0x01, "nop", rule="nop"),
+    op(0x02, "block", immediates="block", rule="block"),
+    op(0x03, "loop", immediates="block", rule="loop"),
+    op(0x04, "if", "i32 ->", immediates="block", rule="if"),
+    op(0x05, "else", rule="else"),
+    op(0x08, "throw", immediates="tag", rule="throw", feature="exceptions"),
+    op(0x0A, "throw_ref", "exnref ->", rule="throw_ref", feature="exceptions"),
+    op(0x0B, "end", rule="end"),
+    op(0x0C, "br", immediates="label", rule="br"),
+    op(0x0D, "br_if", "i32 ->", immediates="label", rule="br_if"),
+    op(0x0E, "br_table", "i32 ->", immediates="labels", rule="br_table"),
+    op(0x0F, "return", rule="return"),
+    op(0x10, "call", immediates="function", rule="call"),
+    op(0x11, "call_indirect", "i32 ->", immediates="type table", rule="call_indirect"),
+    op(0x12, "return_call", immediates="function", rule="return_call", feature="tail-calls"),
+    op(0x13, "return_call_indirect", "i32 ->", immediates="type table", rule="return_call_indirect", feature="tail-calls"),
+    op(0x1A, "drop", rule="drop"),
+    op(0x1B, "select", "i32 ->", rule="select"),
+    op(0x1C, "select", "i32 ->", immediates="types", rule="select_typed", feature="reference-types"),
+    op(0x1F, "try_table", immediates="block catches", rule="try_table", feature="exceptions"),
+    op(0x20, "local.get", immediates="local", rule="local.get"),
+    op(0x21, "local.set", immediates="local", rule="local.set"),
+    op(0x22, "local.tee", immediates="local", rule="local.tee"),
+    op(0x23, "global.get", immediates="global", rule="global.get"),
+    op(0x24, "global.set", immediates="global", rule="global.set"),
+    op(0x25, "table.get", immediates="table", rule="table.get", feature="reference-types"),
+    op(0x26, "table.set", immediates="table", rule="table.set", feature="reference-types"),
+    op(0xD0, "ref.null", immediates="heap", rule="ref.null", feature="reference-types"),
+    op(0xD1, "ref.is_null", "-> i32", rule="ref.is_null", feature="reference-types"),
+    op(0xD2, "ref.func", "-> funcref", immediates="function", rule="ref.func", feature="reference-types"),
+    op((0xFC << 16) | 12, "table.init", "i32 i32 i32 ->", immediates="element table", rule="table.init", feature="bulk-memory"),
+    op((0xFC << 16) | 13, "elem.drop", immediates="element", rule="elem.drop", feature="bulk-memory"),
+    op((0xFC << 16) | 14, "table.copy", "i32 i32 i32 ->", immediates="table table", rule="table.copy", feature="bulk-memory"),
+    op((0xFC << 16) | 15, "table.grow", immediates="table", rule="table.grow", feature="reference-types"),
+    op((0xFC << 16) | 16, "table.size", "-> i32", immediates="table", rule="table.size", feature="reference-types"),
+    op((0xFC << 16) | 17, "table.fill", immediates="table", rule="table.fill", feature="reference-types"),
+)

@@ -1,0 +1,300 @@
+"""A whole module as LLVM IR: its functions, how an instance of it begins, and how it is entered from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lanewise.wasm import (  # noqa: F401 - the rules register themselves
+    lowering_calls,
+    lowering_control,
+    lowering_memory,
+    lowering_tables,
+    state,
+    traps,
+)
+from lanewise.wasm.build import Build
+from lanewise.wasm.lowering import FunctionLowering, ModuleContext, result_type, signature
+from lanewise.wasm.model import Expression, Function, FuncType, Module
+from lanewise.wasm.opcodes.row import LLVM_TYPES
+from lanewise.wasm.prelude import prelude
+
+_NOTHING = FuncType((), ())
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a program that is compiled on its own."""
+
+    name: str
+    ir: str
+
+
+class ModuleProgram:
+    """One module, lowered for one build. Names of other modules in the same store differ by the prefix."""
+
+    def __init__(self, module: Module, build: Build, prefix: str = "") -> None:
+        self.context = ModuleContext(module, build, prefix)
+        self.module = module
+        self.build = build
+
+    @property
+    def entries(self) -> int:
+        """How many entries the module's function table has, the unused first and the start of an instance included."""
+        return len(self.module.bodies) + 2
+
+    def parts(self, count: int = 1) -> list[Part]:
+        """The program in so many pieces of about the same size; the last one holds what they share."""
+        lowered = self._lower_all()
+        groups = _split([(index, fn) for index, fn in lowered.items()], count)
+        parts = []
+        for number, group in enumerate(groups):
+            texts = [fn.text() for _, fn in group]
+            if number == len(groups) - 1:
+                texts += [self._init(), *self._thunks(), *self._tails(), self._functions_table(), self._entry()]
+            own = {index for index, _ in group}
+            parts.append(Part(f"{self.context.prefix}part{number}", self._module_text(texts, own, number == len(groups) - 1)))
+        return parts
+
+    def _lower_all(self) -> dict[int, FunctionLowering]:
+        lowered = {}
+        for at, body in enumerate(self.module.bodies):
+            index = self.module.imported_functions + at
+            fn = FunctionLowering(self.context, index, body)
+            fn.lower()
+            lowered[index] = fn
+        if self.build.gpu:
+            for index in _recursive(lowered):
+                lowered[index].guard_stack()
+        return lowered
+
+    def _module_text(self, texts: Sequence[str], own: set[int], last: bool) -> str:
+        declared = []
+        for at, body in enumerate(self.module.bodies):
+            index = self.module.imported_functions + at
+            if index not in own:
+                declared.append(self._declaration(index, body.type))
+        if not last:
+            declared.append(f"{self.context.functions_symbol} = external hidden constant [{self.entries} x {_ENTRY}]")
+        return "\n".join([*declared, *texts, prelude(self.build)])
+
+    def _declaration(self, index: int, kind: FuncType) -> str:
+        result, _, parameters = signature(kind).partition(" (")
+        return f"declare hidden {self.context.convention}{result} {self.context.symbol(index)}({parameters}"
+
+    # --- how an instance begins --------------------------------------------------------------------------------------
+
+    def _synthetic(self) -> FunctionLowering:
+        return FunctionLowering(self.context, -1, Function(_NOTHING, 0, 0))
+
+    def _init(self) -> str:
+        """The function that gives globals, tables and memories their first contents, then calls the start function."""
+        fn, module, layout = self._synthetic(), self.module, self.context.layout
+        for at, defined in enumerate(module.defined_globals):
+            kind = defined.type.value
+            fn.store_value(kind, layout.globals[module.imported_globals + at], _evaluate(fn, defined.init))
+        for number, data in enumerate(module.data_segments):
+            fn.store_cell(layout.data_lengths + number, "i64", str(data.end - data.start))
+        for number, element in enumerate(module.elements):
+            length = len(element.items) if element.mode != "declarative" else 0
+            fn.store_cell(layout.element_lengths + number, "i64", str(length))
+        for number, element in enumerate(module.elements):
+            if element.mode == "active":
+                fn.place = element.position
+                into = fn.assign(f"zext i32 {_evaluate(fn, element.offset)} to i64")
+                behind = fn.assign(f"add i64 {into}, {len(element.items)}")
+                size = lowering_tables.table_size(fn, element.table)
+                fn.trap_if(fn.assign(f"icmp ugt i64 {behind}, {size}"), traps.TABLE_OUT_OF_BOUNDS)
+                lowering_tables.write_elements(fn, number, element.table, into, "0", str(len(element.items)))
+                fn.store_cell(layout.element_lengths + number, "i64", "0")
+        for number, data in enumerate(module.data_segments):
+            if data.mode == "active":
+                fn.place = data.start
+                into = fn.assign(f"zext i32 {_evaluate(fn, data.offset)} to i64")
+                behind = fn.assign(f"add i64 {into}, {data.end - data.start}")
+                size = lowering_memory.memory_bytes(fn, data.memory)
+                fn.trap_if(fn.assign(f"icmp ugt i64 {behind}, {size}"), traps.OUT_OF_BOUNDS)
+                lowering_memory.write_data(fn, number, data.memory, into, "0", str(data.end - data.start))
+                fn.store_cell(layout.data_lengths + number, "i64", "0")
+        if module.start is not None:
+            lowering_calls.call_index(fn, module.start)
+        fn.leave([])
+        return self._definition(fn, f"void @{self.context.prefix}init(ptr %st, ptr %mem)", guest=True)
+
+    def _definition(self, fn: FunctionLowering, head: str, guest: bool) -> str:
+        if fn.unwinds:
+            fn.cold += ("unwind:", "ret void")
+        body = "\n".join([*fn.slots, *fn.lines, *fn.cold])
+        convention = self.context.convention if guest else ""
+        return f"define hidden {convention}{head} #0 {{\n{body}\n}}\n"
+
+    # --- how it is entered -------------------------------------------------------------------------------------------
+
+    def _types(self) -> list[FuncType]:
+        return list(dict.fromkeys([_NOTHING, *(body.type for body in self.module.bodies)]))
+
+    def _thunk_symbol(self, kind: FuncType) -> str:
+        return f"@{self.context.prefix}thunk{self._types().index(kind)}"
+
+    def _thunks(self) -> list[str]:
+        """For each type, a function that takes the arguments from memory and puts the results there."""
+        return [self._thunk(kind) for kind in self._types()]
+
+    def _thunk(self, kind: FuncType) -> str:
+        fn = self._synthetic()
+        memory = fn.load_cell(state.MEMORY, "ptr", constant=True)
+        offset = 0
+        for param in kind.params:
+            fn.push(param, _read_argument(fn, param, offset))
+            offset += 8 * state.cells_of(param)
+        lowering_calls.call(fn, kind, lowering_calls.Callee("%code", "%st", memory))
+        offset = 0
+        for result, value in fn.stack:
+            _write_result(fn, result, value, offset)
+            offset += 8 * state.cells_of(result)
+        fn.emit("ret void")
+        if fn.unwinds:
+            fn.cold += ("unwind:", f"call void @lw.trap(ptr %st, i32 {traps.UNCAUGHT}, i32 0)", "unreachable")
+            fn.unwinds = False
+        return self._definition(fn, f"void {self._thunk_symbol(kind)}(ptr %st, ptr %code, ptr %values)", guest=False)
+
+    def _tails(self) -> list[str]:
+        """GPU: for each function a wrapper that takes its arguments from cells, where a tail call has left them."""
+        if not (self.build.gpu and self.build.tails):
+            return []
+        return [
+            self._tail(self.module.imported_functions + at, body.type) for at, body in enumerate(self.module.bodies)
+        ]
+
+    def _tail(self, index: int, kind: FuncType) -> str:
+        fn = self._synthetic()
+        arguments = [f"ptr {'%st'}", f"ptr {fn.load_cell(state.MEMORY, 'ptr', constant=True)}"]
+        number = state.RESULTS
+        for param in kind.params:
+            arguments.append(f"{LLVM_TYPES[param]} {fn.load_value(param, number)}")
+            number += state.cells_of(param)
+        call = f"call {result_type(kind)} {self.context.symbol(index)}({', '.join(arguments)})"
+        fn.emit(f"ret {result_type(kind)} {fn.assign(call)}" if kind.results else f"{call}\nret void")
+        return self._definition(fn, f"{result_type(kind)} {self.context.tail_symbol(index)}(ptr %st)", guest=False)
+
+    def _functions_table(self) -> str:
+        rows = [f"{_ENTRY} zeroinitializer"]
+        tails = self.build.gpu and self.build.tails
+        for at, body in enumerate(self.module.bodies):
+            index = self.module.imported_functions + at
+            tail = self.context.tail_symbol(index) if tails else "null"
+            rows.append(
+                f"{_ENTRY} {{ i64 {lowering_calls.type_identity(body.type)}, ptr {self.context.symbol(index)}, "
+                f"ptr {tail}, ptr {self._thunk_symbol(body.type)} }}"
+            )
+        init = f"@{self.context.prefix}init"
+        rows.append(f"{_ENTRY} {{ i64 0, ptr {init}, ptr null, ptr {self._thunk_symbol(_NOTHING)} }}")
+        name = self.context.functions_symbol
+        return f"{name} = hidden constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
+
+    def _entry(self) -> str:
+        """GPU: the kernel that calls one function of one instance, named by its entry in the function table."""
+        if not self.build.gpu:
+            return ""
+        table = f"  %table = getelementptr i8, ptr {self.context.functions_symbol}, i64 0\n"
+        if self.build.linked:
+            table = f"""  %shared_at = getelementptr i8, ptr %st, i64 {state.SHARED * self.build.stride}
+  %shared = load ptr, ptr %shared_at
+  %code_at = getelementptr i8, ptr %shared, i64 {state.CODE * self.build.stride}
+  %table = load ptr, ptr %code_at
+"""
+        else:
+            table += "  %shared = getelementptr i8, ptr %st, i64 0\n"
+        return f"""
+define ptx_kernel void @{self.context.prefix}export(ptr %out, i32 %n, ptr %traps) {{
+  call void @llvm.memcpy.p0.p0.i64(ptr align 16 %out, ptr align 16 {self.context.functions_symbol}, i64 {self.entries * state.CODE_ENTRY}, i1 false)
+  ret void
+}}
+define ptx_kernel void @{self.context.prefix}call(ptr %st, i64 %index, ptr %values, i64 %stack, i32 %n, ptr %traps) {{
+  %top = alloca i64
+  %top_address = ptrtoint ptr %top to i64
+  %floor = sub i64 %top_address, %stack
+{table}  %floor_at = getelementptr i8, ptr %shared, i64 {state.FLOOR * self.build.stride}
+  store i64 %floor, ptr %floor_at
+  %entry = getelementptr [{state.CODE_ENTRY} x i8], ptr %table, i64 %index
+  %run_at = getelementptr i8, ptr %entry, i64 {state.ENTRY_CODE}
+  %thunk_at = getelementptr i8, ptr %entry, i64 {state.ENTRY_THUNK}
+  %code = load ptr, ptr %run_at
+  %thunk = load ptr, ptr %thunk_at
+  call void %thunk(ptr %st, ptr %code, ptr %values)
+  ret void
+}}
+"""
+
+
+_ENTRY = "{ i64, ptr, ptr, ptr }"
+
+
+def _evaluate(fn: FunctionLowering, expression: Expression) -> str:
+    """The value of a constant expression."""
+    for found in expression:
+        fn.step(found, iter(()))
+    return fn.pop()
+
+
+def _read_argument(fn: FunctionLowering, kind: str, offset: int) -> str:
+    at = fn.assign(f"getelementptr i8, ptr %values, i64 {offset}")
+    return fn.assign(f"load {LLVM_TYPES[kind]}, ptr {at}, align 8")
+
+
+def _write_result(fn: FunctionLowering, kind: str, value: str, offset: int) -> None:
+    at = fn.assign(f"getelementptr i8, ptr %values, i64 {offset}")
+    fn.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {at}, align 8")
+
+
+def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[list[tuple[int, FunctionLowering]]]:
+    """Neighbours stay together, since they tend to call each other; pieces are about equal in lines."""
+    total = sum(len(fn.lines) for _, fn in functions) or 1
+    groups: list[list[tuple[int, FunctionLowering]]] = [[]]
+    filled = 0
+    for index, fn in functions:
+        if filled >= total * len(groups) / count and len(groups) < count:
+            groups.append([])
+        groups[-1].append((index, fn))
+        filled += len(fn.lines)
+    return groups
+
+
+def _recursive(lowered: dict[int, FunctionLowering]) -> Iterable[int]:
+    """Functions whose calls may come back to themselves; calls through references may go anywhere."""
+    order, low, on_stack = {}, {}, set()
+    stack: list[int] = []
+    found = {index for index, fn in lowered.items() if fn.calls_unknown}
+    for root in lowered:
+        if root in order:
+            continue
+        work = [(root, iter(sorted(lowered[root].calls)))]
+        order[root] = low[root] = len(order)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, callees = work[-1]
+            for callee in callees:
+                if callee not in order:
+                    order[callee] = low[callee] = len(order)
+                    stack.append(callee)
+                    on_stack.add(callee)
+                    work.append((callee, iter(sorted(lowered[callee].calls))))
+                    break
+                if callee in on_stack:
+                    low[node] = min(low[node], order[callee])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    members = []
+                    while True:
+                        member = stack.pop()
+                        on_stack.discard(member)
+                        members.append(member)
+                        if member == node:
+                            break
+                    if len(members) > 1 or node in lowered[node].calls:
+                        found |= set(members)
+    return found

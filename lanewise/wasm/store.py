@@ -1,0 +1,328 @@
+"""A store: instances on one device that may share memories, tables and globals and call each other."""
+
+from __future__ import annotations
+
+import bisect
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lanewise.errors import ArgumentError, WasmTrap
+from lanewise.wasm import state, traps
+from lanewise.devices.base import Device
+from lanewise.wasm.backend import Block, Outcome
+from lanewise.wasm.backends import backend_for
+from lanewise.wasm.externs import Extern, Function, Global, Memory, Table, Tag
+from lanewise.wasm.host_functions import CALLBACK, NUMBER
+from lanewise.wasm.instance import Instance
+from lanewise.wasm.linking import match_imports
+from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module
+from lanewise.wasm.values import pack_bits, to_host, unpack_bits
+
+UNLIMITED = 2**63 - 1
+
+
+class Store:
+    """Instances that live together."""
+
+    def __init__(self, device: Device | str = "auto", *, fuel: int | None = None, **choices: Any) -> None:
+        self._backend = backend = backend_for(device, fuel=fuel, **choices)
+        self.stride = self._stride = backend.build.stride
+        self._fuel = fuel
+        self._blocks: list[Any] = []
+        self._loaded: list[Any] = []
+        self._modules: list[Module] = []
+        self._states: list[int] = []
+        self._owners: list[Instance | None] = []
+        self._entries: list[bytes] = [bytes(state.CODE_ENTRY)]
+        self._firsts: list[int] = []
+        self._functions: dict[int, Function] = {}
+        self._externs: list[Any] = [None]
+        self._extern_numbers: dict[Any, int] = {}
+        self._host: list[Callable[..., Any]] = []
+        self._host_types: list[FuncType] = []
+        self._host_error: BaseException | None = None
+        self._tags = 0
+        self._lock = threading.RLock()
+        self._shared = self._new_state(state.RESULTS)
+        self.write_cell(self._shared, state.SHARED, self._shared)
+        records = self._keep(self._backend.alloc(state.EXCEPTION_CELLS * self._stride))
+        self.write_cell(self._shared, state.EXCEPTIONS, records.address)
+
+    # --- memory ------------------------------------------------------------------------------------------------------
+
+    def _keep(self, block: Block) -> Block:
+        self._blocks.append(block)
+        return block
+
+    def _new_state(self, cells: int) -> int:
+        return self._keep(self._backend.alloc(cells * self._stride)).address
+
+    def read_cell(self, base: int, number: int) -> int:
+        """The 64 bits of a cell."""
+        return int.from_bytes(self._backend.read(base + number * self._stride, 8), "little")
+
+    def write_cell(self, base: int, number: int, value: int) -> None:
+        """Set the 64 bits of a cell."""
+        self._backend.write(base + number * self._stride, (value & (2**64 - 1)).to_bytes(8, "little"))
+
+    def read_linear(self, base: int, address: int, nbytes: int) -> bytes:
+        """Bytes of a linear memory."""
+        if self._stride == 8:
+            return self._backend.read(base + address, nbytes)
+        first, last = address // 8, (address + nbytes + 7) // 8
+        cells = self._backend.read(base + first * self._stride, max(0, (last - first) * self._stride))
+        rows = np.frombuffer(cells, np.uint8).reshape(-1, self._stride)[:, :8]
+        return rows.tobytes()[address - first * 8 :][:nbytes]
+
+    def write_linear(self, base: int, address: int, data: bytes) -> None:
+        """Set bytes of a linear memory."""
+        if self._stride == 8:
+            self._backend.write(base + address, data)
+            return
+        for at, byte in enumerate(data):
+            where = address + at
+            self._backend.write(base + where // 8 * self._stride + where % 8, bytes([byte]))
+
+    def linear_array(self, base: int, nbytes: int, owner: Any) -> np.ndarray[Any, Any]:
+        """The bytes of a linear memory as an array: a view where the device's memory is the host's."""
+        return self._backend.view(base, nbytes, owner) if self._stride == 8 else self._copy(base, nbytes)
+
+    def _copy(self, base: int, nbytes: int) -> np.ndarray[Any, Any]:
+        return np.frombuffer(self.read_linear(base, 0, nbytes), np.uint8)
+
+    # --- references --------------------------------------------------------------------------------------------------
+
+    def intern(self, value: Any) -> int:
+        """The number that guests know a host value by."""
+        key = (type(value), value) if isinstance(value, int | str | float | bytes) else id(value)
+        if key not in self._extern_numbers:
+            self._extern_numbers[key] = len(self._externs)
+            self._externs.append(value)
+        return self._extern_numbers[key]
+
+    def interned(self, number: int) -> Any:
+        """The host value behind a number."""
+        return self._externs[number]
+
+    def function_of(self, reference: int) -> Function:
+        """The function that a reference stands for."""
+        if reference not in self._functions:
+            owner = self._owners[reference >> 32]
+            assert owner is not None
+            index = (reference & 0xFFFFFFFF) - 1 - self._firsts[reference >> 32] + owner.module.imported_functions
+            name = owner.module.function_name(index)
+            self._functions[reference] = Function(self, reference, owner.module.functions[index], name)
+        return self._functions[reference]
+
+    # --- making things -----------------------------------------------------------------------------------------------
+
+    def instantiate(self, module: Module, imports: Mapping[str, Any] | None = None) -> Instance:
+        """Make an instance: find its imports, give it memory, run its start function.
+
+        `imports` maps module names to instances or to mappings of names to what other instances export, to Python
+        functions, or to numbers for constants. Raises LinkError or WasmTrap.
+        """
+        model = getattr(module, "model", module)
+        with self._lock:
+            given = match_imports(self, model, imports or {})
+            return self._begin(model, given)
+
+    def _begin(self, module: Module, given: list[Extern]) -> Instance:
+        number = len(self._states)
+        prefix = f"m{number}_"
+        loaded = self._backend.add(module, self._backend.build, prefix)
+        self._loaded.append(loaded)
+        first = len(self._entries) - 1
+        instance = Instance(self, module, self._state_of(module, given, number, first))
+        self._states.append(instance.state)
+        self._owners.append(instance)
+        self._firsts.append(first)
+        self._publish(len(module.bodies) + 1)
+        instance.bind(given)
+        self._run(instance.state, first + len(module.bodies) + 1, FuncType((), ()), [])
+        return instance
+
+    def _publish(self, count: int) -> None:
+        """Tell guests where all functions and instances are, after some were added."""
+        self._entries += [bytes(state.CODE_ENTRY)] * count
+        tables = iter(self._backend.entries(self._loaded))
+        for owner, first in zip(self._owners, self._firsts, strict=True):
+            if owner is not None:
+                raw = next(tables)
+                size = state.CODE_ENTRY
+                self._entries[first + 1 : first + 1 + len(raw) // size] = [
+                    raw[at : at + size] for at in range(0, len(raw), size)
+                ]
+        code = self._keep(self._backend.alloc(len(self._entries) * state.CODE_ENTRY))
+        self._backend.write(code.address, b"".join(self._entries))
+        self._code = code.address
+        states = self._keep(self._backend.alloc(8 * len(self._states)))
+        self._backend.write(states.address, np.array(self._states, np.uint64).tobytes())
+        self.write_cell(self._shared, state.CODE, code.address)
+        self.write_cell(self._shared, state.INSTANCES, states.address)
+
+    def _state_of(self, module: Module, given: list[Extern], number: int, first: int) -> int:
+        """A new instance's state, with everything but what its own code sets."""
+        layout = state.StateLayout(module)
+        cells = np.zeros(layout.count, np.uint64)
+        cells[state.SHARED] = self._shared
+        cells[state.BASE] = number << 32 | first + 1
+        data = self._keep(self._backend.alloc(len(module.data)))
+        self._backend.write(data.address, module.data)
+        cells[state.DATA] = data.address
+        by_kind: dict[str, list[Any]] = {"function": [], "table": [], "memory": [], "global": [], "tag": []}
+        for extern in given:
+            by_kind[extern.kind].append(extern)
+        for at, function in enumerate(by_kind["function"]):
+            cells[layout.imported_functions + at] = function.reference
+        for at, table in enumerate(by_kind["table"]):
+            cells[layout.tables[at]] = table.record
+        for at, memory in enumerate(by_kind["memory"]):
+            cells[layout.memories[at]] = memory.record
+        for at, one in enumerate(by_kind["global"]):
+            cells[layout.globals[at]] = one.record
+        for at, tag in enumerate(by_kind["tag"]):
+            cells[layout.tags + at] = tag.number
+        for at in range(module.imported_tags, len(module.tags)):
+            self._tags += 1
+            cells[layout.tags + at] = self._tags
+        for at, kind in enumerate(module.memories[module.imported_memories :], module.imported_memories):
+            largest = min(kind.limits.maximum if kind.limits.maximum is not None else 65536, 65536)
+            block, maximum = self._backend.alloc_linear(kind.limits.minimum * PAGE, largest * PAGE)
+            self._keep(block)
+            cells[layout.memories[at] : layout.memories[at] + 3] = block.address, kind.limits.minimum * PAGE, maximum
+        for at, table_kind in enumerate(module.tables[module.imported_tables :], module.imported_tables):
+            limits = table_kind.limits
+            block, most = self._backend.alloc_table(limits.minimum, 2**32 if limits.maximum is None else limits.maximum)
+            self._keep(block)
+            cells[layout.tables[at] : layout.tables[at] + 3] = block.address, limits.minimum, most
+        if module.memories:
+            cells[state.MEMORY] = (
+                by_kind["memory"][0].base if module.imported_memories else cells[layout.memories[0]]
+            )
+        references = self._element_references(module, by_kind, number << 32 | first + 1)
+        items = self._keep(self._backend.alloc(8 * len(references)))
+        self._backend.write(items.address, np.array(references, np.uint64).tobytes())
+        cells[state.ELEMENTS] = items.address
+        address = self._new_state(layout.count)
+        spread = np.zeros((layout.count, self._stride // 8), np.uint64)
+        spread[:, 0] = cells
+        self._backend.write(address, spread.tobytes())
+        return address
+
+    def _element_references(self, module: Module, given: Mapping[str, list[Any]], base: int) -> list[int]:
+        found = []
+        for segment in module.elements:
+            for item in segment.items:
+                ((_, op, immediates),) = item
+                if op.rule == "ref.null":
+                    found.append(0)
+                elif op.rule == "ref.func":
+                    index = immediates[0]
+                    own = index - module.imported_functions
+                    found.append(base + own if own >= 0 else given["function"][index].reference)
+                else:
+                    found.append(given["global"][immediates[0]].raw)
+        return found
+
+    def constant(self, kind: GlobalType, value: Any) -> Global:
+        """A global that holds a number of the host's."""
+        record = self._new_state(state.cells_of(kind.value))
+        bits = to_host.bits_of(self, kind.value, value, "the constant")
+        for at, word in enumerate(np.frombuffer(pack_bits((kind.value,), [bits]), np.uint64)):
+            self.write_cell(record, at, int(word))
+        return Global(self, record, kind)
+
+    def host_function(self, kind: FuncType, function: Callable[..., Any], name: str = "host function") -> Function:
+        """A Python function that instances can import; it is called on a worker thread, with Python numbers."""
+        with self._lock:
+            entry, callback = self._backend.host_entry(kind, self._call_host)
+            number, first = len(self._states), len(self._entries) - 1
+            widest = max(sum(map(state.cells_of, kinds)) for kinds in (kind.params, kind.results))
+            address = self._new_state(state.RESULTS + widest + 1)
+            self.write_cell(address, state.SHARED, self._shared)
+            self.write_cell(address, CALLBACK, callback)
+            self.write_cell(address, NUMBER, len(self._host))
+            self._host.append(function)
+            self._host_types.append(kind)
+            self._states.append(address)
+            self._owners.append(None)
+            self._firsts.append(first)
+            self._entries.append(entry)
+            self._publish(0)
+            reference = number << 32 | first + 1
+            self._functions[reference] = Function(self, reference, kind, name)
+            return self._functions[reference]
+
+    def _call_host(self, number: int, values: int) -> int:
+        """What guests call for a host function: arguments and results are at the address."""
+        kind = self._host_types[number]
+        try:
+            raw = self._backend.read(values, 8 * sum(map(state.cells_of, kind.params)))
+            arguments = unpack_bits(kind.params, raw)
+            result = self._host[number](
+                *(to_host.value_of(self, one, bits) for one, bits in zip(kind.params, arguments, strict=True))
+            )
+            results = () if not kind.results else (result,) if len(kind.results) == 1 else tuple(result)
+            if len(results) != len(kind.results):
+                raise ArgumentError(f"a host function of type {kind} gave {len(results)} results")
+            bits = [
+                to_host.bits_of(self, one, value, "the result of a host function")
+                for one, value in zip(kind.results, results, strict=True)
+            ]
+            self._backend.write(values, pack_bits(kind.results, bits))
+        except BaseException as error:  # whatever it is, it must not run into native code
+            self._host_error = error
+            return 1
+        return 0
+
+    # --- calls -------------------------------------------------------------------------------------------------------
+
+    def call(self, function: Function, bits: Sequence[int]) -> list[int]:
+        """Call a function with the bits of its arguments; gives the bits of its results."""
+        number, entry = function.reference >> 32, function.reference & 0xFFFFFFFF
+        with self._lock:
+            return self._run(self._states[number], entry, function.type, bits)
+
+    def _run(self, state_address: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
+        if self._backend.build.fuel:
+            self._refuel()
+        size = 8 * max(sum(map(state.cells_of, kind.params)), sum(map(state.cells_of, kind.results)))
+        values = pack_bits(kind.params, bits).ljust(size, b"\0")
+        outcome = self._backend.call(state_address, self._shared, self._code + entry * state.CODE_ENTRY, values)
+        if outcome.trapped:
+            raise self._trap(outcome)
+        return unpack_bits(kind.results, outcome.values)
+
+    def _refuel(self) -> None:
+        fuel = UNLIMITED if self._fuel is None else self._fuel
+        self.write_cell(self._shared, state.FUEL, 0)
+        self.write_cell(self._shared, state.FUEL_LEFT, fuel)
+
+    def _trap(self, outcome: Outcome) -> BaseException:
+        """The error for a trap; common cells are made ready for the next call."""
+        raw = self.read_cell(self._shared, state.TRAP)
+        kind, place = raw & 0xFFFFFFFF, raw >> 32
+        who = self.read_cell(self._shared, state.TRAP_STATE)
+        for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL, state.EXCEPTIONS_USED):
+            self.write_cell(self._shared, cell, 0)
+        if kind == traps.HOST_ERROR and self._host_error is not None:
+            error, self._host_error = self._host_error, None
+            return error
+        owner = next((found for found in self._owners if found is not None and found.state == who), None)
+        name = function_at(owner.module, place) if owner is not None else ""
+        return WasmTrap(traps.KINDS[kind], function=name, offset=place)
+
+
+def function_at(module: Module, place: int) -> str:
+    """The name of the function whose body holds a byte of the module."""
+    at = bisect.bisect_right(module.bodies, place, key=lambda body: body.start) - 1
+    if at < 0 or place >= module.bodies[at].end:
+        return ""
+    return module.function_name(module.imported_functions + at)
+
+
+__all__ = ["Global", "Memory", "Store", "Table", "Tag"]

@@ -1,0 +1,47 @@
+"""Why a lane ended early: the numbers that compiled code stores and the words that people read."""
+
+from __future__ import annotations
+
+KINDS = (
+    "",
+    "unreachable",
+    "integer divide by zero",
+    "integer overflow",
+    "invalid conversion to integer",
+    "out of bounds memory access",
+    "out of bounds table access",
+    "undefined element",
+    "uninitialized element",
+    "indirect call type mismatch",
+    "call stack exhausted",
+    "unaligned atomic",
+    "expected shared memory",
+    "uncaught exception",
+    "too many exceptions alive",
+    "null exception reference",
+    "out of fuel",
+    "interrupted",
+    "misaligned access",
+    "error in a host function",
+)
+"""The words of the specification where it has some; a kind is stored as its place in this list, 0 being no trap."""
+
+NUMBERS = {words: number for number, words in enumerate(KINDS)}
+
+UNREACHABLE = NUMBERS["unreachable"]
+OUT_OF_BOUNDS = NUMBERS["out of bounds memory access"]
+TABLE_OUT_OF_BOUNDS = NUMBERS["out of bounds table access"]
+UNDEFINED_ELEMENT = NUMBERS["undefined element"]
+UNINITIALIZED_ELEMENT = NUMBERS["uninitialized element"]
+WRONG_SIGNATURE = NUMBERS["indirect call type mismatch"]
+STACK_EXHAUSTED = NUMBERS["call stack exhausted"]
+UNALIGNED_ATOMIC = NUMBERS["unaligned atomic"]
+NOT_SHARED = NUMBERS["expected shared memory"]
+UNCAUGHT = NUMBERS["uncaught exception"]
+TOO_MANY_EXCEPTIONS = NUMBERS["too many exceptions alive"]
+NULL_EXCEPTION = NUMBERS["null exception reference"]
+OUT_OF_FUEL = NUMBERS["out of fuel"]
+INTERRUPTED = NUMBERS["interrupted"]
+MISALIGNED = NUMBERS["misaligned access"]
+"""Not an end but a turn: the lane runs again in a build that does such accesses byte by byte."""
+HOST_ERROR = NUMBERS["error in a host function"]

@@ -1,0 +1,17 @@
+"""Shared by the tests of WebAssembly: engines that run the same programs."""
+
+import pytest
+import spec
+
+import lanewise as lw
+
+
+@pytest.fixture(scope="session", params=["wasmtime", "cpu", "cuda"])
+def engine(request):
+    """wasmtime, which shows that a test asks for the right thing, then Lanewise on every device present."""
+    if request.param == "wasmtime":
+        return spec.wasmtime_engine()
+    try:
+        return spec.lanewise_engine(lw.device(request.param).name)
+    except lw.NoDeviceError as absent:
+        pytest.skip(str(absent))

@@ -1,0 +1,293 @@
+"""Random modules must do on Lanewise what they do on wasmtime: results, traps, what they log, and their memory.
+
+Half of the modules come from `random_modules`, half from `wasm-opt -ttf` of binaryen, which makes them of random bytes.
+`python tests/wasm/differential.py --help` says how to compare many; modules that differ are saved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import wasmtime
+from random_modules import random_module
+from spec import Engine, call_one, lanewise_engine, wasmtime_engine
+
+from lanewise.errors import WasmException, WasmTrap
+
+ALWAYS = ("sign-ext", "mutable-globals", "nontrapping-float-to-int", "bulk-memory")
+SOMETIMES = ("simd", "multivalue", "tail-call", "threads", "extended-const")
+PASSES = (
+    (),
+    ("--denan",),
+    ("--denan", "-O1"),
+    ("--denan", "-O3"),
+    ("--denan", "--flatten"),
+    ("--denan", "--fuzz-passes"),
+)
+"""What binaryen does to a module after it made it: other shapes of code, and fewer of the NaNs whose bits are free."""
+
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "cpu": (
+        {"level": 0},
+        {"level": 1},
+        {"level": 3},
+        {"checks": "explicit"},
+        {"fuel": 1 << 40},
+        {"layout": "interleaved"},
+    ),
+    "cuda": ({"layout": "interleaved"}, {"layout": "flat"}),
+}
+"""Options of a store that must not change what a program does; a module runs with the usual ones and one of these."""
+
+INTERESTING = {
+    "i32": (0, 1, 2**32 - 1, 2**31, 2**31 - 1, 65535, 0x12345678),
+    "i64": (0, 1, 2**64 - 1, 2**63, 2**63 - 1, 2**32, 0x123456789ABCDEF0),
+    "f32": (0, 0x80000000, 0x3F800000, 0xBF000000, 0x7F800000, 0x4F000000, 0x00000001),
+    "f64": (0, 1 << 63, 0x3FF0000000000000, 0xBFE0000000000000, 0x7FF0000000000000, 0x41E0000000000000, 1),
+    "v128": (0, 2**128 - 1, 0x100F0E0D0C0B0A090807060504030201, 0x3F800000BF0000007F80000000000001),
+}
+"""Bits of arguments."""
+
+SUPPORT = """(module
+  (global $log (export "log") (mut i64) (i64.const 0))
+  (func $mix (param i64)
+    (global.set $log
+      (i64.mul (i64.xor (i64.rotl (global.get $log) (i64.const 7)) (local.get 0)) (i64.const 0x9e3779b97f4a7c15))))
+  (func (export "log-i32") (param i32) (call $mix (i64.extend_i32_u (local.get 0))))
+  (func (export "log-i64") (param i64) (call $mix (local.get 0)))
+  (func (export "log-f32") (param f32)
+    (call $mix (i64.extend_i32_u (select (i32.reinterpret_f32 (local.get 0)) (i32.const -1)
+      (f32.eq (local.get 0) (local.get 0))))))
+  (func (export "log-f64") (param f64)
+    (call $mix (select (i64.reinterpret_f64 (local.get 0)) (i64.const -1) (f64.eq (local.get 0) (local.get 0)))))
+  (func (export "log-v128") (param v128)
+    (call $mix (i64x2.extract_lane 0 (local.get 0))) (call $mix (i64x2.extract_lane 1 (local.get 0)))))"""
+"""What the modules import: functions that fold all that they are given into one number. Any NaN counts as the same."""
+
+Event = tuple[str, tuple[Any, ...], tuple[Any, ...]]
+"""Something that was done, with what arguments, and everything that could be seen of it."""
+
+
+@cache
+def support() -> bytes:
+    """The binary form of `SUPPORT`."""
+    return bytes(wasmtime.wat2wasm(SUPPORT))
+
+
+def make_module(seed: int) -> bytes:
+    """A valid module, by turns of our making and of binaryen's; equal seeds give equal modules."""
+    return own_module(seed) if seed % 2 else binaryen_module(seed)
+
+
+def own_module(seed: int) -> bytes:
+    """A module that `random_modules` made."""
+    return bytes(wasmtime.wat2wasm(random_module(seed)))
+
+
+def binaryen_module(seed: int) -> bytes:
+    """A module that binaryen made of random bytes."""
+    rng = random.Random(seed)
+    features = [*ALWAYS, *(feature for feature in SOMETIMES if rng.random() < 0.5)]
+    options = [*(f"--enable-{feature}" for feature in features), *rng.choice(PASSES)]
+    with tempfile.TemporaryDirectory(prefix="lanewise-differential-") as folder:
+        source, target = Path(folder) / "bytes", Path(folder) / "module.wasm"
+        source.write_bytes(rng.randbytes(rng.choice((500, 2000, 6000, 20000))))
+        call = ["wasm-opt", "-ttf", str(source), *options, "-o", str(target)]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(call)} failed:\n{done.stderr}")
+        return target.read_bytes()
+
+
+def trace(engine: Engine, data: bytes, seed: int) -> Iterator[Event]:
+    """Instantiate a module, call all that it exports and say what came of it."""
+    store = engine.new_store()
+    logger = store.instantiate(engine.load(support()), imports={})
+    try:
+        instance = store.instantiate(engine.load(data), imports={"fuzzing-support": logger})
+    except WasmTrap as trap:
+        yield "instantiate", (), ("trapped", kind_of(trap))
+        return
+    yield from call_all(instance, logger, random.Random(seed))
+    for name, export in instance.exports.items():
+        if hasattr(export, "bits"):
+            yield name, (), (without_nan_bits(name.removeprefix("g_"), export.bits),)
+        elif name.startswith("memory"):
+            content = read_memory(export)
+            yield name, (), (len(content), hashlib.sha256(content).hexdigest())
+
+
+def call_all(instance: Any, logger: Any, rng: random.Random) -> Iterator[Event]:
+    """Call every function that a module exports, some of them more than once; before each the limit is set anew."""
+    functions = {name: export for name, export in instance.exports.items() if hasattr(export, "call_bits")}
+    set_limit = functions.pop("hangLimitInitializer")
+    for name, function in functions.items():
+        for _ in range(3 if function.type.params else 1):
+            args = [rng.choice(INTERESTING[type_]) for type_ in function.type.params]
+            set_limit.call_bits([])
+            outcome = call_one(function, args)
+            yield name, tuple(args), (*seen(function, outcome), logger.exports["log"].bits)
+
+
+def read_memory(memory: Any) -> bytes:
+    """All bytes of a memory."""
+    return bytes(memory.read())
+
+
+def seen(function: Any, outcome: Any) -> tuple[Any, ...]:
+    """An outcome in a form that can be compared."""
+    if isinstance(outcome, WasmTrap):
+        return "trapped", kind_of(outcome)
+    if isinstance(outcome, WasmException):
+        return ("threw",)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return "returned", *map(without_nan_bits, function.type.results, outcome)
+
+
+def without_nan_bits(type_: str, bits: Any) -> Any:
+    """A result as it is, or that it is a NaN: which one, the specification leaves open."""
+    width = {"f32": 32, "f64": 64}.get(type_)
+    infinity = {32: 0x7F800000, 64: 0x7FF0000000000000}.get(width or 0, 0)
+    return "nan" if width and bits & ((1 << width - 1) - 1) > infinity else bits
+
+
+def kind_of(trap: WasmTrap) -> str:
+    """The kind of a trap; wasmtime has one name for calls and accesses past the end of a table."""
+    return "out of bounds table access" if trap.kind == "undefined element" else trap.kind
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one comparison."""
+
+    status: str
+    """`same`, `nan` (the same as far as the bits of NaNs do not matter), `stack`, or `different`."""
+    detail: str = ""
+
+
+def compare(data: bytes, seed: int, engine: Engine) -> Verdict:
+    """Run a module on an engine and on wasmtime, event by event.
+
+    wasmtime runs it twice, with the NaNs that the hardware gives and with canonical ones: where the two part, the
+    module looks at bits that the specification leaves open, and the comparison ends.
+    """
+    expected, canonical = (trace(wasmtime_engine(canonical_nans=nans), data, seed) for nans in (False, True))
+    ours = trace(engine, data, seed)
+    for wanted, other in zip(expected, canonical, strict=False):
+        if wanted != other:
+            return Verdict("nan")
+        got = next(ours, ("ended", (), ()))
+        if "call stack exhausted" in (*wanted[2], *got[2]):
+            return Verdict("stack")
+        if got != wanted:
+            return Verdict("different", f"{show(wanted)} on wasmtime, {show(got)} here")
+    return Verdict("same")
+
+
+def show(event: Event) -> str:
+    """An event in one line."""
+    name, args, result = event
+    words = " ".join(hex(value) if isinstance(value, int) else str(value) for value in result)
+    return f"{name}({', '.join(map(hex, args))}): {words}"
+
+
+def options_for(device: str, seed: int) -> tuple[dict[str, Any], ...]:
+    """The options of the stores that run the module of a seed."""
+    return {}, VARIANTS[device][seed % len(VARIANTS[device])]
+
+
+def check_module(data: bytes, seed: int, device: str) -> Verdict:
+    """Compare a module under the options of its seed; the first that differs is the verdict."""
+    verdict = Verdict("same")
+    for options in options_for(device, seed):
+        verdict = compare(data, seed, lanewise_engine(device, **options))
+        if verdict.status == "different":
+            return Verdict("different", f"seed {seed}, {options or 'usual options'}: {verdict.detail}")
+    return verdict
+
+
+# The command: workers are processes of their own, so that one that crashes or hangs says which module it was.
+
+
+def work(seeds: Sequence[int], device: str) -> None:
+    """Compare modules and print a line before and after each."""
+    for seed in seeds:
+        print(json.dumps({"begin": seed}), flush=True)
+        try:
+            verdict = check_module(make_module(seed), seed, device)
+        except Exception as error:
+            verdict = Verdict("error", f"seed {seed}: {type(error).__name__}: {error}")
+        print(json.dumps({"seed": seed, "status": verdict.status, "detail": verdict.detail}), flush=True)
+
+
+def supervise(seeds: Sequence[int], device: str, patience: float) -> Iterator[tuple[int, Verdict]]:
+    """Have a worker compare modules; when it dies, name the module and start another for the rest."""
+    left = list(seeds)
+    while left:
+        call = [sys.executable, __file__, "--device", device, "--worker", ",".join(map(str, left))]
+        worker = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
+        assert worker.stdout is not None
+        timer = Timer(patience, worker.kill)
+        timer.start()
+        for line in worker.stdout:
+            timer.cancel()
+            timer = Timer(patience, worker.kill)
+            timer.start()
+            found = json.loads(line)
+            if "seed" in found:
+                left.remove(found["seed"])
+                yield found["seed"], Verdict(found["status"], found["detail"])
+        timer.cancel()
+        if worker.wait() and left:
+            dead = left.pop(0)
+            yield dead, Verdict("crash", f"seed {dead}: the worker ended with status {worker.returncode}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Compare Lanewise with wasmtime on random modules.")
+    parser.add_argument("--count", type=int, default=100, help="how many modules")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the first; the others follow")
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes share the work")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--patience", type=float, default=120, help="seconds after which a module counts as hanging")
+    parser.add_argument("--save", type=Path, default=Path("differential-failures"), help="where modules that differ go")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work([int(seed) for seed in options.worker.split(",")], options.device)
+        return
+    seeds = range(options.seed, options.seed + options.count)
+    counts: Counter[str] = Counter()
+
+    def run(first: int) -> None:
+        for seed, verdict in supervise(seeds[first :: options.jobs], options.device, options.patience):
+            counts[verdict.status] += 1
+            if verdict.detail:
+                print(f"{verdict.status}: {verdict.detail}", flush=True)
+                options.save.mkdir(parents=True, exist_ok=True)
+                (options.save / f"{seed}.wasm").write_bytes(make_module(seed))
+                (options.save / f"{seed}.txt").write_text(f"{verdict.status}: {verdict.detail}\n")
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(run, range(options.jobs)))
+    print(f"{counts.total():,} modules: " + ", ".join(f"{count:,} {status}" for status, count in counts.most_common()))
+    sys.exit(any(counts[status] for status in ("different", "error", "crash")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Random modules do on Lanewise what they do on wasmtime; and differences do not go unnoticed."""
+
+import dataclasses
+import shutil
+
+import differential
+import pytest
+import spec
+import wasmtime
+
+MODULES, AT_ONCE = 60, 5
+"""How many modules of each kind are compared, and how many in one test. The command compares any number."""
+
+NEEDS_BINARYEN = pytest.mark.skipif(
+    shutil.which("wasm-opt") is None, reason="wasm-opt is not installed (Debian: binaryen)"
+)
+
+
+def check(seeds, make, device):
+    for seed in seeds:
+        verdict = differential.check_module(make(seed), seed, device.name)
+        assert verdict.status in ("same", "nan", "stack"), verdict.detail
+
+
+@pytest.mark.parametrize("first", range(0, MODULES, AT_ONCE))
+def test_modules_of_ours_do_what_they_do_on_wasmtime(first, device):
+    check(range(first, first + AT_ONCE), differential.own_module, device)
+
+
+@NEEDS_BINARYEN
+@pytest.mark.parametrize("first", range(0, MODULES, AT_ONCE))
+def test_modules_of_binaryen_do_what_they_do_on_wasmtime(first, device):
+    check(range(first, first + AT_ONCE), differential.binaryen_module, device)
+
+
+# The comparison is tested with wasmtime on both sides.
+
+MODULE = """(module
+  (import "fuzzing-support" "log-f32" (func $log (param f32)))
+  (memory (export "memory") 1)
+  (global (export "g_f64") (mut f64) (f64.const 1))
+  (func (export "hangLimitInitializer"))
+  (func (export "f") (param i32) (result f32) (BODY)))"""
+SAME = "call $log (f32.const 1)) (f32.sqrt (f32.convert_i32_s (local.get 0))"
+
+DIFFERENCES = {
+    "a result": "call $log (f32.const 1)) (f32.neg (f32.sqrt (f32.convert_i32_s (local.get 0)))",
+    "a trap instead of a result": "unreachable",
+    "another trap": "drop (i32.div_u (i32.const 1) (i32.const 0))) (unreachable",
+    "the log": "call $log (f32.const 2)) (f32.sqrt (f32.convert_i32_s (local.get 0))",
+    "the memory": f"i32.store8 (i32.const 60000) (i32.const 1)) ({SAME}",
+    "the size of the memory": f"drop (memory.grow (i32.const 1))) ({SAME}",
+    "a global": f"global.set 0 (f64.const 2)) ({SAME}",
+}
+
+
+def assembled(body):
+    return bytes(wasmtime.wat2wasm(MODULE.replace("BODY", body)))
+
+
+def compare(expected, actual):
+    """Compare two bodies; the engine under test is given another module than wasmtime is."""
+    inner, given = spec.wasmtime_engine(), assembled(expected)
+    swap = {given: assembled(actual)}
+    engine = dataclasses.replace(inner, load=lambda data: inner.load(swap.get(data, data)))
+    return differential.compare(given, 1, engine)
+
+
+def test_equal_modules_are_the_same():
+    assert compare(SAME, SAME).status == "same"
+
+
+@pytest.mark.parametrize("what", DIFFERENCES)
+def test_a_difference_is_noticed(what):
+    assert compare(SAME, DIFFERENCES[what]).status == "different"
+
+
+def test_a_trap_of_another_kind_is_noticed():
+    verdict = compare("unreachable", DIFFERENCES["another trap"])
+    assert verdict.status == "different"
+    assert "unreachable" in verdict.detail
+    assert "integer divide by zero" in verdict.detail
+
+
+def test_bits_of_nans_end_the_comparison():
+    looks = "f32.convert_i32_u (i32.reinterpret_f32 (f32.div (f32.const 0) (f32.const 0)))"
+    assert compare(looks, SAME).status == "nan"
+
+
+def test_equal_seeds_give_equal_modules():
+    assert differential.own_module(7) == differential.own_module(7) != differential.own_module(8)
