@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import os
+import struct
 import threading
 import time
 import weakref
@@ -22,7 +23,7 @@ from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
 from lanewise.devices.cuda_driver import FORKED, device_count
-from lanewise.devices.cuda_engine import Engine, LocalEngine
+from lanewise.devices.cuda_engine import SEPARATOR, Engine, LocalEngine
 from lanewise.devices.cuda_remote import RemoteEngine
 from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
@@ -56,6 +57,14 @@ class CudaKernel:
     handle: Any
     strides: bool
     """Whether a hardware thread can run several threads of a launch in turn."""
+
+
+@dataclass(frozen=True)
+class NativeKernel:
+    """A kernel of a program that was not written in lang."""
+
+    name: str
+    handle: Any
 
 
 class CudaLaunch(Launch):
@@ -95,7 +104,7 @@ class CudaDevice(Device):
             self._engine = LocalEngine(index)
         self.stream_handle = self._engine.stream_handle
         found = self._engine.describe()
-        self._target = Target.nvptx(found["major"] * 10 + found["minor"])
+        self.target = Target.nvptx(found["major"] * 10 + found["minor"])
         self.properties = Properties(
             name=found["name"],
             cores=found["cores"],
@@ -222,7 +231,7 @@ class CudaDevice(Device):
     def _load_new(self, kernel: Kernel, limit: int, disjoint: bool) -> CudaKernel:
         engine = self._engine_now()
         module = lower_kernel(kernel, NvptxAbi(limit, disjoint))
-        ptx = compile_module(module.ir, self._target, name=f"{kernel.name}.cuda", source=module.source).code
+        ptx = compile_module(module.ir, self.target, name=f"{kernel.name}.cuda", source=module.source).code
         packer = ArgumentPacker(kernel, self)
         stack = stack_bytes(module.facts) if module.facts.recursive else 0
         handle = self._guard(engine.load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack)
@@ -254,6 +263,35 @@ class CudaDevice(Device):
             if len(self._held) > _MOST_HELD:
                 self._finish()
         return CudaLaunch(self)
+
+    # --- programs that are no kernels of lang ------------------------------------------------------------------------
+
+    def load_native(self, ptx: Sequence[bytes], name: str, entry: str, layout: str, stack: int) -> NativeKernel:
+        """Link PTX modules and load one of their kernels, whose arguments `layout` describes as `struct` does."""
+        offsets, packed = [], struct.Struct(layout)
+        for at in range(len(layout)):
+            offsets.append(struct.calcsize(layout[: at + 1]) - struct.calcsize(layout[at]))
+        handle = self._guard(self._engine_now().load, SEPARATOR.join(ptx), name, entry, offsets, packed.format, stack)
+        return NativeKernel(name, handle)
+
+    def launch_native(self, kernel: NativeKernel, threads: int, group_size: int, values: Sequence[Any]) -> Launch:
+        """Start a kernel that `load_native` loaded."""
+        groups = -(-threads // group_size)
+        self._guard(self._engine_now().launch, kernel.handle, groups, group_size, threads, values)
+        return CudaLaunch(self)
+
+    def read(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:
+        """A copy of bytes at an address of this device; waits for launches before it."""
+        found = np.empty(nbytes, np.uint8)
+        self.wait()
+        if nbytes:
+            self._guard(self._engine_now().copy_out, found, address)
+        return found
+
+    def write(self, address: int, data: bytes) -> None:
+        """Set bytes at an address of this device, in order with launches."""
+        if data:
+            self._guard(self._engine_now().copy_in, address, np.frombuffer(data, np.uint8))
 
     def idle(self) -> bool:
         """Whether all work that was started is done."""

@@ -20,6 +20,8 @@ from lanewise.devices.cuda_driver import check, driver, error_of
 from lanewise.errors import CompileError, DeviceError, DeviceLostError, NoDeviceError
 from lanewise.lang.lane import NO_TRAP, Traps
 
+SEPARATOR = b"\0"
+"""Stands between PTX modules that are linked into one program."""
 _LOG_BYTES = 16 * 1024
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
@@ -73,7 +75,10 @@ class Engine(Protocol):
         """Set bytes, in order with launches."""
 
     def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> Any:
-        """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches."""
+        """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches.
+
+        `ptx` may be several modules with a zero byte between them, which are linked: see `SEPARATOR`.
+        """
 
     def launch(self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
         """Start a kernel."""
@@ -107,6 +112,7 @@ class LocalEngine:
         self._context = self._check(api.cuDevicePrimaryCtxRetain(self._handle))
         self._lock = threading.Lock()
         self._functions: list[CudaFunction] = []
+        self._images: dict[bytes, Any] = {}
         self._enter()
         # Work on this stream does not wait for other streams, nor they for it.
         self._stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
@@ -198,7 +204,9 @@ class LocalEngine:
             limit = api.CUlimit.CU_LIMIT_STACK_SIZE
             if int(self._check(api.cuCtxGetLimit(limit))) < stack:  # it costs that much for every resident thread
                 self._check(api.cuCtxSetLimit(limit, stack), f"stacks for the recursion of kernel {name}")
-        module = self._check(api.cuModuleLoadData(cubin))
+        if cubin not in self._images:  # kernels of one program share its code, so that function addresses agree
+            self._images[cubin] = self._check(api.cuModuleLoadData(cubin))
+        module = self._images[cubin]
         traps = int(self._check(api.cuMemAlloc(Traps.size)))
         function = self._check(api.cuModuleGetFunction(module, entry.encode()))
         loaded = CudaFunction(module, function, traps, offsets, layout)
@@ -266,14 +274,16 @@ class LocalEngine:
 
 
 def _link(api: Any, ptx: bytes, name: str) -> bytes:
-    text = ptx + b"\0"
     # No options that the driver writes back to: the bindings free their memory when cuLinkCreate returns.
     state = check(api.cuLinkCreate(0, [], []))
     try:
         kind = api.CUjitInputType.CU_JIT_INPUT_PTX
-        (status,) = api.cuLinkAddData(state, kind, text, len(text), name.encode(), 0, [], [])
-        if status:
-            raise CompileError(f"kernel {name}: the CUDA driver refused its PTX ({status.name}): {_refusal(api, text)}")
+        for part in ptx.split(SEPARATOR):
+            text = part + b"\0"
+            (status,) = api.cuLinkAddData(state, kind, text, len(text), name.encode(), 0, [], [])
+            if status:
+                why = _refusal(api, text)
+                raise CompileError(f"kernel {name}: the CUDA driver refused its PTX ({status.name}): {why}")
         address, size = check(api.cuLinkComplete(state))
         return ctypes.string_at(int(address), int(size))
     finally:

@@ -305,7 +305,7 @@ class FunctionLowering:
 
     def _settle_lanes(self, op: Op, result: str, known: bool) -> str:
         singles = op.name.startswith("f32x4")
-        if not known and not (self.build.gpu and singles):
+        if not known and not self.build.gpu:
             return result
         floats, bits = ("<4 x float>", "<4 x i32>") if singles else ("<2 x double>", "<2 x i64>")
         quiet = "splat (i32 2143289344)" if singles else "splat (i64 9221120237041090560)"

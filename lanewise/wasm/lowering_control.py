@@ -127,7 +127,8 @@ def _select(fn: FunctionLowering, op: Op, types: Any = None) -> None:
     condition = fn.assign(f"icmp ne i32 {fn.pop()}, 0")
     (kind, first), (_, second) = fn.pop_many(2)
     llvm = LLVM_TYPES[kind]
-    fn.push(kind, fn.assign(f"select i1 {condition}, {llvm} {first}, {llvm} {second}"))
+    # Whoever made the module chose not to branch here; LLVM, which knows less of the data, is not to undo that.
+    fn.push(kind, fn.assign(f"select i1 {condition}, {llvm} {first}, {llvm} {second}, !unpredictable !1"))
 
 
 @rule("local.get")

@@ -26,9 +26,9 @@ METADATA = """
 def attributes(build: Build) -> str:
     """What LLVM may assume of guest functions (#0), of helpers (#1) and of exits (#2)."""
     if build.gpu:
-        return "attributes #0 = { nounwind }\nattributes #1 = { nounwind }\nattributes #2 = { cold noreturn nounwind }\n"
+        return "attributes #0 = { nounwind \"disable-tail-calls\"=\"true\" }\nattributes #1 = { nounwind }\nattributes #2 = { cold noreturn nounwind }\n"
     # Frame pointers are how a trap finds its callers; probes keep large frames from stepping over the stack's guard.
-    frame = '"frame-pointer"="all" "probe-stack"="inline-asm"'
+    frame = '"frame-pointer"="all" "probe-stack"="inline-asm" "disable-tail-calls"="true"'
     return (
         f"attributes #0 = {{ nounwind {frame} }}\nattributes #1 = {{ nounwind {frame} }}\n"
         f"attributes #2 = {{ cold noreturn nounwind noinline {frame} }}\n"
@@ -53,8 +53,9 @@ def _signs(build: Build) -> str:
 
 
 def _sign_helpers(build: Build, name: str, llvm: str, bits: str, width: int, lanes: int) -> str:
-    if not build.gpu or lanes > 1:
-        # Vectors are taken apart by LLVM for a GPU, each lane through the same instructions as a scalar's.
+    if build.gpu and lanes > 1:
+        return "".join(_by_lane(verb, name, llvm, width, lanes) for verb in ("neg", "abs"))
+    if not build.gpu:
         return f"""
 define internal {llvm} @lw.neg.{name}({llvm} %x) alwaysinline nounwind {{
   %i = bitcast {llvm} %x to {bits}
@@ -68,8 +69,8 @@ define internal {llvm} @lw.abs.{name}({llvm} %x) alwaysinline nounwind {{
   %r = bitcast {bits} %f to {llvm}
   ret {llvm} %r
 }}
-{_copysign(name, llvm, bits, width) if lanes == 1 else ""}"""
-    letter = "f" if width == 32 else "d"
+{_copysign(name, llvm, bits, width) + _casts(name, llvm, bits) if lanes == 1 else ""}"""
+    letter, whole = ("f", "r") if width == 32 else ("d", "l")
     high, low = hex(1 << (width - 1)), hex((1 << (width - 1)) - 1)
     return f"""
 define internal {llvm} @lw.neg.{name}({llvm} %x) alwaysinline nounwind {{
@@ -85,7 +86,41 @@ define internal {llvm} @lw.copysign.{name}({llvm} %x, {llvm} %y) alwaysinline no
   %m = call {llvm} asm "and.b{width} $0, $1, {low};", "={letter},{letter}"({llvm} %x)
   %r = call {llvm} asm "or.b{width} $0, $1, $2;", "={letter},{letter},{letter}"({llvm} %m, {llvm} %s)
   ret {llvm} %r
+}}
+define internal {bits} @lw.bits.{name}({llvm} %x) alwaysinline nounwind {{
+  %r = call {bits} asm "mov.b{width} $0, $1;", "={whole},{letter}"({llvm} %x)
+  ret {bits} %r
+}}
+define internal {llvm} @lw.from_bits.{name}({bits} %x) alwaysinline nounwind {{
+  %r = call {llvm} asm "mov.b{width} $0, $1;", "={letter},{whole}"({bits} %x)
+  ret {llvm} %r
 }}"""
+
+
+def _casts(name: str, llvm: str, bits: str) -> str:
+    return f"""
+define internal {bits} @lw.bits.{name}({llvm} %x) alwaysinline nounwind {{
+  %r = bitcast {llvm} %x to {bits}
+  ret {bits} %r
+}}
+define internal {llvm} @lw.from_bits.{name}({bits} %x) alwaysinline nounwind {{
+  %r = bitcast {bits} %x to {llvm}
+  ret {llvm} %r
+}}"""
+
+
+def _by_lane(verb: str, name: str, llvm: str, width: int, lanes: int) -> str:
+    element = "float" if width == 32 else "double"
+    lines, last = [], "poison"
+    for lane in range(lanes):
+        lines.append(f"  %x{lane} = extractelement {llvm} %x, i32 {lane}")
+        lines.append(f"  %y{lane} = call {element} @lw.{verb}.f{width}({element} %x{lane})")
+        lines.append(f"  %r{lane} = insertelement {llvm} {last}, {element} %y{lane}, i32 {lane}")
+        last = f"%r{lane}"
+    body = "\n".join(lines)
+    return (
+        f"\ndefine internal {llvm} @lw.{verb}.{name}({llvm} %x) alwaysinline nounwind {{\n{body}\n  ret {llvm} {last}\n}}"
+    )
 
 
 def _copysign(name: str, llvm: str, bits: str, width: int) -> str:

@@ -17,7 +17,7 @@ from lanewise.wasm.build import Build
 from lanewise.wasm.lowering import FunctionLowering, ModuleContext, result_type, signature
 from lanewise.wasm.model import Expression, Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
-from lanewise.wasm.prelude import prelude
+from lanewise.wasm.prelude import prelude, shared_state
 
 _NOTHING = FuncType((), ())
 
@@ -196,27 +196,18 @@ class ModuleProgram:
         """GPU: the kernel that calls one function of one instance, named by its entry in the function table."""
         if not self.build.gpu:
             return ""
-        table = f"  %table = getelementptr i8, ptr {self.context.functions_symbol}, i64 0\n"
-        if self.build.linked:
-            table = f"""  %shared_at = getelementptr i8, ptr %st, i64 {state.SHARED * self.build.stride}
-  %shared = load ptr, ptr %shared_at
-  %code_at = getelementptr i8, ptr %shared, i64 {state.CODE * self.build.stride}
-  %table = load ptr, ptr %code_at
-"""
-        else:
-            table += "  %shared = getelementptr i8, ptr %st, i64 0\n"
+        find = shared_state(self.build)
         return f"""
 define ptx_kernel void @{self.context.prefix}export(ptr %out, i32 %n, ptr %traps) {{
   call void @llvm.memcpy.p0.p0.i64(ptr align 16 %out, ptr align 16 {self.context.functions_symbol}, i64 {self.entries * state.CODE_ENTRY}, i1 false)
   ret void
 }}
-define ptx_kernel void @{self.context.prefix}call(ptr %st, i64 %index, ptr %values, i64 %stack, i32 %n, ptr %traps) {{
+define ptx_kernel void @{self.context.prefix}call(ptr %st, ptr %entry, ptr %values, i64 %stack, i32 %n, ptr %traps) {{
   %top = alloca i64
   %top_address = ptrtoint ptr %top to i64
   %floor = sub i64 %top_address, %stack
-{table}  %floor_at = getelementptr i8, ptr %shared, i64 {state.FLOOR * self.build.stride}
+{find}  %floor_at = getelementptr i8, ptr %shared, i64 {state.FLOOR * self.build.stride}
   store i64 %floor, ptr %floor_at
-  %entry = getelementptr [{state.CODE_ENTRY} x i8], ptr %table, i64 %index
   %run_at = getelementptr i8, ptr %entry, i64 {state.ENTRY_CODE}
   %thunk_at = getelementptr i8, ptr %entry, i64 {state.ENTRY_THUNK}
   %code = load ptr, ptr %run_at

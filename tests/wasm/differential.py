@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import random
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import wasmtime
 from random_modules import random_module
 from spec import Engine, call_one, lanewise_engine, wasmtime_engine
+from workers import Died, serve, spread
 
 from lanewise.errors import WasmException, WasmTrap
 
@@ -221,41 +219,22 @@ def check_module(data: bytes, seed: int, device: str) -> Verdict:
     return verdict
 
 
-# The command: workers are processes of their own, so that one that crashes or hangs says which module it was.
+def answer(seed: int, device: str) -> dict[str, str]:
+    """In a worker: compare the module of a seed."""
+    try:
+        verdict = check_module(make_module(seed), seed, device)
+    except Exception as error:
+        verdict = Verdict("error", f"seed {seed}: {type(error).__name__}: {error}")
+    return {"status": verdict.status, "detail": verdict.detail}
 
 
-def work(seeds: Sequence[int], device: str) -> None:
-    """Compare modules and print a line before and after each."""
-    for seed in seeds:
-        print(json.dumps({"begin": seed}), flush=True)
-        try:
-            verdict = check_module(make_module(seed), seed, device)
-        except Exception as error:
-            verdict = Verdict("error", f"seed {seed}: {type(error).__name__}: {error}")
-        print(json.dumps({"seed": seed, "status": verdict.status, "detail": verdict.detail}), flush=True)
-
-
-def supervise(seeds: Sequence[int], device: str, patience: float) -> Iterator[tuple[int, Verdict]]:
-    """Have a worker compare modules; when it dies, name the module and start another for the rest."""
-    left = list(seeds)
-    while left:
-        call = [sys.executable, __file__, "--device", device, "--worker", ",".join(map(str, left))]
-        worker = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
-        assert worker.stdout is not None
-        timer = Timer(patience, worker.kill)
-        timer.start()
-        for line in worker.stdout:
-            timer.cancel()
-            timer = Timer(patience, worker.kill)
-            timer.start()
-            found = json.loads(line)
-            if "seed" in found:
-                left.remove(found["seed"])
-                yield found["seed"], Verdict(found["status"], found["detail"])
-        timer.cancel()
-        if worker.wait() and left:
-            dead = left.pop(0)
-            yield dead, Verdict("crash", f"seed {dead}: the worker ended with status {worker.returncode}")
+def save(seed: int, verdict: Verdict, folder: Path) -> None:
+    """Say what is wrong with a module and keep it."""
+    text = f"{verdict.status}: {verdict.detail}"
+    print(text, flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{seed}.wasm").write_bytes(make_module(seed))
+    (folder / f"{seed}.txt").write_text(text + "\n")
 
 
 def main() -> None:
@@ -266,27 +245,21 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--patience", type=float, default=120, help="seconds after which a module counts as hanging")
     parser.add_argument("--save", type=Path, default=Path("differential-failures"), help="where modules that differ go")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        work([int(seed) for seed in options.worker.split(",")], options.device)
+        serve(lambda seed: answer(seed, options.device))
         return
     seeds = range(options.seed, options.seed + options.count)
+    command = [sys.executable, __file__, "--device", options.device, "--worker"]
     counts: Counter[str] = Counter()
-
-    def run(first: int) -> None:
-        for seed, verdict in supervise(seeds[first :: options.jobs], options.device, options.patience):
-            counts[verdict.status] += 1
-            if verdict.detail:
-                print(f"{verdict.status}: {verdict.detail}", flush=True)
-                options.save.mkdir(parents=True, exist_ok=True)
-                (options.save / f"{seed}.wasm").write_bytes(make_module(seed))
-                (options.save / f"{seed}.txt").write_text(f"{verdict.status}: {verdict.detail}\n")
-
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(run, range(options.jobs)))
+    for seed, found in spread(command, seeds, options.jobs, options.patience):
+        verdict = Verdict("died", f"seed {seed}: {found.reason}") if isinstance(found, Died) else Verdict(**found)
+        counts[verdict.status] += 1
+        if verdict.detail:
+            save(seed, verdict, options.save)
     print(f"{counts.total():,} modules: " + ", ".join(f"{count:,} {status}" for status, count in counts.most_common()))
-    sys.exit(any(counts[status] for status in ("different", "error", "crash")))
+    sys.exit(any(counts[status] for status in ("different", "error", "died")))
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+from workers import Died, serve, spread
 
 from lanewise.errors import InvalidError, LinkError, MalformedError, UnsupportedError, WasmTrap
 
@@ -407,30 +407,36 @@ def run_script(script: Script, engine: Engine) -> Report:
         return Run(convert(script, Path(folder)), engine)()
 
 
-def _run_on(job: tuple[Script, str]) -> Report:
-    script, device = job
-    return run_script(script, lanewise_engine(device, script.suite.features))
+def run_all(chosen: Sequence[Script], device: str, jobs: int, patience: float) -> Iterator[Report]:
+    """Run scripts in processes of their own, those that take long first."""
+    by_path = {str(script.path): script for script in sorted(chosen, key=lambda script: -script.cost)}
+    command = [sys.executable, __file__, "--device", device, "--worker"]
+    for path, answer in spread(command, list(by_path), jobs, patience):
+        name = by_path[path].name
+        if isinstance(answer, Died):
+            yield Report(name, failures=[Failure(name, 0, "script", f"the process {answer.reason}")])
+        else:
+            failures = [Failure(**failure) for failure in answer["failures"]]
+            yield Report(name, Counter(answer["passed"]), Counter(answer["skipped"]), failures)
 
 
-def run_all(chosen: Sequence[Script], device: str, jobs: int) -> Iterator[Report]:
-    """Run scripts in several processes, those that take long first."""
-    work = [(script, device) for script in sorted(chosen, key=lambda script: -script.cost)]
-    if jobs <= 1:
-        yield from map(_run_on, work)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_run_on, work)
+def answer(path: str, device: str) -> dict[str, Any]:
+    """In a worker: run the script with this path."""
+    script = Script(KNOWN_SUITES[Path(path).parent.name], Path(path))
+    report = run_script(script, lanewise_engine(device, script.suite.features))
+    return vars(report) | {"failures": [vars(failure) for failure in report.failures]}
 
 
-def print_table(reports: Sequence[Report]) -> None:
-    """A line for each script, what failed, and the totals."""
-    print(f"{'script':44} {'passed':>7} {'failed':>7} {'skipped':>7}")
-    for report in sorted(reports, key=lambda report: report.script):
-        skipped = report.skipped.total()
-        print(f"{report.script:44} {report.passed.total():7,} {len(report.failures):7,} {skipped:7,}")
-    for report in reports:
-        for failure in report.failures:
-            print(failure)
+def print_report(report: Report) -> None:
+    """A line for a script, and one for each failure."""
+    skipped = report.skipped.total()
+    print(f"{report.script:44} {report.passed.total():7,} {len(report.failures):7,} {skipped:7,}", flush=True)
+    for failure in report.failures:
+        print(f"    {failure}")
+
+
+def print_totals(reports: Sequence[Report]) -> None:
+    """What became of all commands."""
     passed, skipped = (sum((getattr(report, what) for report in reports), Counter()) for what in ("passed", "skipped"))
     failed = Counter(failure.command for report in reports for failure in report.failures)
     for title, counts in (("passed", passed), ("failed", failed), ("skipped", skipped)):
@@ -454,7 +460,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many processes share the work")
     parser.add_argument("--json", type=Path, metavar="DIR", help="run what --convert wrote there; needs no wabt")
     parser.add_argument("--convert", type=Path, metavar="DIR", help="only convert the scripts, into this folder")
+    parser.add_argument("--patience", type=float, default=300, help="seconds after which a script counts as hanging")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.worker:
+        serve(lambda path: answer(path, options.device))
+        return
     available = scripts(options.json, ".json") if options.json else scripts()
     if not available:
         sys.exit(f"no scripts in {options.json or SUITES}")
@@ -465,8 +476,12 @@ def main() -> None:
         for script in chosen:
             convert(script, options.convert / script.suite.name)
         return
-    reports = list(run_all(chosen, options.device, options.jobs))
-    print_table(reports)
+    print(f"{'script':44} {'passed':>7} {'failed':>7} {'skipped':>7}")
+    reports = []
+    for report in run_all(chosen, options.device, options.jobs, options.patience):
+        print_report(report)
+        reports.append(report)
+    print_totals(reports)
     sys.exit(any(report.failures for report in reports))
 
 

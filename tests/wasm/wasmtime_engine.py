@@ -15,6 +15,7 @@ from typing import Any
 import wasmtime
 from wasmtime import _ffi as ffi
 
+import lanewise
 from lanewise import errors
 
 KINDS = {
@@ -152,6 +153,9 @@ def _read_import(body: _Reader, types: list[FuncType], found: Interface) -> None
 @functools.cache
 def engine(features: frozenset[str] | None, canonical_nans: bool) -> wasmtime.Engine:
     """The engine that takes these features; all of them for None."""
+    # wasmtime passes faults that are not its own on to the handler before its own; Lanewise does so once only, and must
+    # therefore be there first.
+    lanewise.device("cpu")
     config = wasmtime.Config()
     config.wasm_relaxed_simd = False
     config.shared_memory = True

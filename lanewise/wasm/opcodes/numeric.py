@@ -147,10 +147,12 @@ def _conversions() -> Iterator[Op]:
         %r = select i1 %nan, float {CANONICAL_NAN[F32]}, float %less"""
     yield op(0xB6, "f32.demote_f64", "f64 -> f32", demote)
     yield op(0xBB, "f64.promote_f32", "f32 -> f64", "%r = fpext float %0 to double", nan=True)
-    yield op(0xBC, "i32.reinterpret_f32", "f32 -> i32", "%r = bitcast float %0 to i32")
-    yield op(0xBD, "i64.reinterpret_f64", "f64 -> i64", "%r = bitcast double %0 to i64")
-    yield op(0xBE, "f32.reinterpret_i32", "i32 -> f32", "%r = bitcast i32 %0 to float")
-    yield op(0xBF, "f64.reinterpret_i64", "i64 -> f64", "%r = bitcast i64 %0 to double")
+    # Helpers again: seeing through a plain cast, LLVM makes sign operations of logic on bits.
+    for at, (kind, bits) in enumerate(((F32, I32), (F64, I64))):
+        to_bits = f"%r = call {bits} @lw.bits.{kind}({LLVM_TYPES[kind]} %0)"
+        yield op(0xBC + at, f"{bits}.reinterpret_{kind}", f"{kind} -> {bits}", to_bits)
+        from_bits = f"%r = call {LLVM_TYPES[kind]} @lw.from_bits.{kind}({bits} %0)"
+        yield op(0xBE + at, f"{kind}.reinterpret_{bits}", f"{bits} -> {kind}", from_bits)
 
 
 def _sign_extensions() -> Iterator[Op]:
