@@ -69,6 +69,9 @@ define dso_local i64 @lw_lane_done_address() nounwind {
 _SCHEDULER_NAMES = ("lw_fiber_address", "lw_lane_done_address")
 
 
+_GUEST_IMPORTS = ("lw_guest_trap", "lw_guest_enter", "lw_guest_host", "lw_time_ns")
+
+
 class Runtime:
     """The loaded runtime: how to start a worker's share of a launch, and the functions that kernels import."""
 
@@ -109,7 +112,7 @@ class Runtime:
 
     def guest_imports(self) -> Mapping[str, int]:
         """Addresses of what compiled guest programs import."""
-        return {name: self._core.address(name) for name in ("lw_guest_trap", "lw_guest_host", "lw_time_ns")}
+        return {name: self._core.address(name) for name in _GUEST_IMPORTS}
 
     @property
     def guest_entry(self) -> int:

@@ -395,5 +395,11 @@ def lw_guest_host(callback: u64, function: u64, values: u64) -> u32:
     return u32(1)
 
 
-CORE = (lw_run, lw_trap, lw_on_signal, lw_guest_call, lw_guest_trap, lw_guest_host)
+@device
+def lw_guest_enter(worker: Ptr[Worker], state: Ptr[u32], function: u64, a: u64, b: u64, c: u64) -> u32:
+    """Run guest code that has a loop over lanes of its own; see `enter_guest`."""
+    return enter_guest(worker, state, function, a, b, c)
+
+
+CORE = (lw_run, lw_trap, lw_on_signal, lw_guest_call, lw_guest_enter, lw_guest_trap, lw_guest_host)
 SCHEDULER = (lw_run_groups, lw_barrier, lw_yield, lw_warp_exchange, lw_lane_done)

@@ -23,10 +23,13 @@ class Build:
     alignment: Literal["any", "careful", "exit"] = "any"
     """Misaligned accesses: the hardware does them (`any`), a cold path does them byte by byte (`careful`), or the lane
     ends to be run again in a careful build (`exit`)."""
-    fuel: bool = False
-    """Whether loops and calls count, so that a limit or a request to stop ends the lane."""
+    fuel: Literal["off", "stop", "count"] = "off"
+    """What loops and calls count: nothing (a CPU is interrupted by signals), enough for a request to stop to be seen,
+    or every step, so that a limit is the same on every device."""
     linked: bool = False
     """Whether functions may belong to other instances of a store; a module alone is simpler."""
+    lanes: bool = False
+    """Whether many lanes run at once: a trap is then reported where the state says, not in the state itself."""
     throws: bool = False
     """Whether calls may come back with an exception."""
     tails: bool = False
@@ -52,5 +55,5 @@ def host_build(**choices: object) -> Build:
 
 def gpu_build(**choices: object) -> Build:
     """The usual build for a GPU: no guard pages there, misaligned accesses fault, and only fuel can stop a lane."""
-    usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "fuel": True}
+    usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "fuel": "stop"}
     return Build(**usual | choices)  # type: ignore[arg-type]

@@ -35,5 +35,10 @@ class GuardedMemory:
         libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         weakref.finalize(self, libc.munmap, address, RESERVED)
         libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-        if nbytes and libc.mprotect(address, nbytes, mmap.PROT_READ | mmap.PROT_WRITE):
+        self._protect = libc.mprotect
+        self.open(nbytes)
+
+    def open(self, nbytes: int) -> None:
+        """Make the first bytes usable."""
+        if nbytes and self._protect(self.address, nbytes, mmap.PROT_READ | mmap.PROT_WRITE):
             raise OutOfMemoryError(f"no memory for {nbytes:,} bytes of linear memory")

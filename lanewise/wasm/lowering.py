@@ -14,8 +14,8 @@ from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.instructions import instructions, locals_of
 from lanewise.wasm.model import FuncType, Function, Instruction, Module
+from lanewise.wasm.opcodes import OPS
 from lanewise.wasm.opcodes.row import LLVM_TYPES, Op, Step
-from lanewise.wasm.opcodes.numeric import CANONICAL_NAN
 
 Value: TypeAlias = tuple[str, str]
 """A value on the stack: its WebAssembly type and its LLVM name or constant."""
@@ -24,6 +24,10 @@ _IDENTITIES = frozenset(
     f"0x{bits:016X}" for bits in (0, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000)
 )
 """Plus and minus 0 and 1: LLVM drops operations with them, and so the quieting of a NaN."""
+
+
+QUIET_BITS = {"f32": 0x7FC00000, "f64": 0x7FF8000000000000}
+"""The canonical NaNs."""
 
 
 @dataclass
@@ -47,6 +51,18 @@ class Frame:
     """try_table: where an exception in it goes."""
     reached: bool = False
     """Whether any branch leads to the end."""
+
+
+_OF_INSTANCES = frozenset(
+    row.rule
+    for row in OPS.values()
+    if row.rule.startswith(("memory.", "table.", "global.", "data.", "elem.", "call_ind", "return_call_ind", "throw", "try"))
+    or row.rule in ("ref.func", "atomic.fence")
+)
+"""Instructions that need an instance: its memories, tables, globals, or other functions than those named."""
+
+FUEL_SLICE = 1 << 20
+"""Steps between two looks at whether the lane has been asked to stop."""
 
 
 class ModuleContext:
@@ -112,6 +128,12 @@ class FunctionLowering:
         self.calls_unknown = False
         """Whether it calls what only the running program knows."""
         self._entered = 0
+        self._rounds = ""
+        self.traps = False
+        """Whether it can end the lane."""
+        self.loops = False
+        self.touches = False
+        """Whether it uses anything that belongs to an instance."""
         self.unwinds = False
         """Whether some call leaves the function with an exception."""
 
@@ -161,6 +183,7 @@ class FunctionLowering:
 
     def trap_if(self, condition: str, kind: int) -> None:
         """End the lane if a condition holds: by a path that never comes back."""
+        self.traps = True
         bad, fine = self.label("trap"), self.label("on")
         self.lines.append(f"br i1 {condition}, label %{bad}, label %{fine}, !prof !0")
         self.lines.append(f"{fine}:")
@@ -237,6 +260,8 @@ class FunctionLowering:
     def step(self, found: Instruction, walk: Iterator[Instruction]) -> None:
         """Lower one instruction, then skip what can no longer be reached."""
         op = found.op
+        if op.width or op.rule in _OF_INSTANCES:
+            self.touches = True
         if op.rule:
             if RULES[op.rule](self, op, *found.immediates):
                 self._skip(walk)
@@ -300,8 +325,12 @@ class FunctionLowering:
         if not known and not (self.build.gpu and kind == "f32"):
             return result
         llvm = LLVM_TYPES[kind]
+        # On the bits: to LLVM a select between NaNs is no choice.
+        bits = f"i{kind[1:]}"
         nan = self.assign(f"fcmp uno {llvm} {result}, 0.0")
-        return self.assign(f"select i1 {nan}, {llvm} {CANONICAL_NAN[kind]}, {llvm} {result}")
+        plain = self.assign(f"call {bits} @lw.bits.{kind}({llvm} {result})")
+        settled = self.assign(f"select i1 {nan}, {bits} {QUIET_BITS[kind]}, {bits} {plain}")
+        return self.assign(f"call {llvm} @lw.from_bits.{kind}({bits} {settled})")
 
     def _settle_lanes(self, op: Op, result: str, known: bool) -> str:
         singles = op.name.startswith("f32x4")
@@ -390,7 +419,7 @@ class FunctionLowering:
     # --- the frame of the function -----------------------------------------------------------------------------------
 
     def _enter(self) -> None:
-        if self.build.fuel:
+        if self.build.fuel == "count":
             self.burn()
         self._entered = len(self.lines)
 
@@ -398,12 +427,32 @@ class FunctionLowering:
         """Have the function end the lane where one more call could overflow the stack; for those that recurse."""
         behind, self.lines = self.lines[self._entered :], self.lines[: self._entered]
         self.place = self.function.start
+        if self.build.fuel == "stop":  # calls that never end are calls of these
+            self.burn()
         here = self.name("here")
         self.slots.append(f"{here} = alloca i64")
         address = self.assign(f"ptrtoint ptr {here} to i64")
         floor = self.load_cell(state.FLOOR, "i64", self.shared(), constant=True)
         self.trap_if(self.assign(f"icmp ult i64 {address}, {floor}"), traps.STACK_EXHAUSTED)
         self.lines += behind
+
+    def count_round(self) -> None:
+        """Count one round of a loop, in a register: now and then the lane looks whether it is to stop."""
+        if not self._rounds:
+            self._rounds = self.name("rounds")
+            self.slots += (f"{self._rounds} = alloca i32", f"store i32 {FUEL_SLICE}, ptr {self._rounds}")
+        before = self.assign(f"load i32, ptr {self._rounds}")
+        left = self.assign(f"sub i32 {before}, 1")
+        self.emit(f"store i32 {left}, ptr {self._rounds}")
+        dry, fine = self.label("dry"), self.label("on")
+        self.emit(f"br i1 {self.assign(f'icmp slt i32 {left}, 0')}, label %{dry}, label %{fine}, !prof !0")
+        self.emit(f"{fine}:")
+        self.cold += (
+            f"{dry}:",
+            f"call void @lw.look(ptr %st, i32 {self.place})",
+            f"store i32 {FUEL_SLICE}, ptr {self._rounds}",
+            f"br label %{fine}",
+        )
 
     def burn(self) -> None:
         """Count one step against the lane's fuel."""

@@ -13,6 +13,7 @@ from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 
 @rule("unreachable")
 def _unreachable(fn: FunctionLowering, op: Op) -> bool:
+    fn.traps = True
     fn.emit(f"call void @lw.trap(ptr %st, i32 {traps.UNREACHABLE}, i32 {fn.place})")
     fn.emit("unreachable")
     return True
@@ -38,8 +39,11 @@ def _loop(fn: FunctionLowering, op: Op, block: FuncType) -> None:
     fn.emit(f"br label %{frame.label}")
     fn.emit(f"{frame.label}:")
     fn.take(frame.given, block.params)
-    if fn.build.fuel:
+    fn.loops = True
+    if fn.build.fuel == "count":
         fn.burn()
+    elif fn.build.fuel == "stop":
+        fn.count_round()
 
 
 @rule("if")

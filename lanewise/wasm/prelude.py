@@ -9,6 +9,7 @@ from __future__ import annotations
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
+from lanewise.wasm.lowering import FUEL_SLICE
 
 METADATA = """
 !0 = !{!"branch_weights", i32 1, i32 1000000}
@@ -233,7 +234,17 @@ within:{grow_pages}
 no:
   ret i32 -1
 }}
-{"" if build.gpu else "declare i32 @mprotect(ptr, i64, i32)"}
+{"" if build.gpu else "declare i32 @mprotect(ptr, i64, i32)" + chr(10) + "declare i32 @madvise(ptr, i64, i32)"}
+define internal void @lw.memory_reset(ptr %base, i64 %used, i64 %minimum) noinline #1 {{
+  %grown = icmp ugt i64 %used, %minimum
+  %rest = call i64 @llvm.umin.i64(i64 %used, i64 %minimum)
+  br i1 %grown, label %shrink, label %clear
+shrink:
+{"" if build.gpu or build.layout != "flat" else SHRINK}  br label %clear
+clear:
+  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 {"%used" if build.gpu or build.layout != "flat" else "%rest"})
+  ret void
+}}
 define internal i64 @lw.load_bytes(ptr %base, i64 %address, i32 %width) cold noinline #1 {{
 begin:
   %count = zext i32 %width to i64
@@ -260,6 +271,14 @@ begin:
 }}
 {ranges}
 """
+
+
+SHRINK = """  %excess = sub i64 %used, %minimum
+  %from = getelementptr i8, ptr %base, i64 %minimum
+  %dropped = call i32 @madvise(ptr %from, i64 %excess, i32 4)
+  %closed = call i32 @mprotect(ptr %from, i64 %excess, i32 0)
+"""
+"""Gives back the pages that a memory grew by."""
 
 
 def _tables(build: Build) -> str:
@@ -323,15 +342,18 @@ def shared_state(build: Build) -> str:
 def _exits(build: Build) -> str:
     find = shared_state(build)
     if build.gpu:
-        ends = f"""
-  store i32 %kind, ptr %shared
-  %place_at = getelementptr i8, ptr %shared, i64 4
+        report = "  %report = load ptr, ptr %who_at, align 8\n" if build.lanes else "  store ptr %st, ptr %who_at, align 8\n"
+        where = "%report" if build.lanes else "%shared"
+        ends = f"""{report}
+  store i32 %kind, ptr {where}
+  %place_at = getelementptr i8, ptr {where}, i64 4
   store i32 %place, ptr %place_at
   call void asm sideeffect "exit;", "~{{memory}}"()
 """
         declared = ""
     else:
         ends = """
+  store ptr %st, ptr %who_at, align 8
   %frame = call ptr @llvm.frameaddress.p0(i32 0)
   call void @lw_guest_trap(ptr %shared, i32 %kind, i32 %place, ptr %frame)
 """
@@ -341,22 +363,26 @@ def _exits(build: Build) -> str:
     return f"""
 {declared}
 define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
-{find}{_at(build, state.TRAP_STATE, "%who_at", "%shared")}  store ptr %st, ptr %who_at, align 8
-{ends}  unreachable
+{find}{_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
 }}
-define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
-{find}{stop_at}{fuel_at}{left_at}
+define internal void @lw.look(ptr %st, i32 %place) cold noinline #1 {{
+{find}{stop_at}
   %stop_word = load ptr, ptr %stop_at, align 8
   %none = icmp eq ptr %stop_word, null
-  br i1 %none, label %refill, label %ask
+  br i1 %none, label %on, label %ask
 ask:
   %asked = load volatile i32, ptr %stop_word, align 4
   %stopped = icmp ne i32 %asked, 0
-  br i1 %stopped, label %stop, label %refill
+  br i1 %stopped, label %stop, label %on
 stop:
   call void @lw.trap(ptr %st, i32 {traps.INTERRUPTED}, i32 %place)
   unreachable
-refill:
+on:
+  ret void
+}}
+define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
+{find}{fuel_at}{left_at}
+  call void @lw.look(ptr %st, i32 %place)
   %left = load i64, ptr %left_at, align 8, !tbaa !2
   %empty = icmp eq i64 %left, 0
   br i1 %empty, label %out, label %fill
@@ -373,10 +399,6 @@ fill:
   ret void
 }}
 """
-
-
-FUEL_SLICE = 1 << 20
-"""Steps between two looks at whether the lane has been asked to stop."""
 
 
 def _waiting(build: Build) -> str:

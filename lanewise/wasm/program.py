@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanewise.wasm import (  # noqa: F401 - the rules register themselves
@@ -64,7 +64,7 @@ class ModuleProgram:
             fn.lower()
             lowered[index] = fn
         if self.build.gpu:
-            for index in _recursive(lowered):
+            for index in recursive_functions(lowered):
                 lowered[index].guard_stack()
         return lowered
 
@@ -84,12 +84,13 @@ class ModuleProgram:
 
     # --- how an instance begins --------------------------------------------------------------------------------------
 
-    def _synthetic(self) -> FunctionLowering:
+    def synthetic(self) -> FunctionLowering:
+        """A function of the engine's own, to be filled with code."""
         return FunctionLowering(self.context, -1, Function(_NOTHING, 0, 0))
 
     def _init(self) -> str:
         """The function that gives globals, tables and memories their first contents, then calls the start function."""
-        fn, module, layout = self._synthetic(), self.module, self.context.layout
+        fn, module, layout = self.synthetic(), self.module, self.context.layout
         for at, defined in enumerate(module.defined_globals):
             kind = defined.type.value
             fn.store_value(kind, layout.globals[module.imported_globals + at], _evaluate(fn, defined.init))
@@ -141,7 +142,7 @@ class ModuleProgram:
         return [self._thunk(kind) for kind in self._types()]
 
     def _thunk(self, kind: FuncType) -> str:
-        fn = self._synthetic()
+        fn = self.synthetic()
         memory = fn.load_cell(state.MEMORY, "ptr", constant=True)
         offset = 0
         for param in kind.params:
@@ -167,7 +168,7 @@ class ModuleProgram:
         ]
 
     def _tail(self, index: int, kind: FuncType) -> str:
-        fn = self._synthetic()
+        fn = self.synthetic()
         arguments = [f"ptr {'%st'}", f"ptr {fn.load_cell(state.MEMORY, 'ptr', constant=True)}"]
         number = state.RESULTS
         for param in kind.params:
@@ -251,7 +252,7 @@ def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[li
     return groups
 
 
-def _recursive(lowered: dict[int, FunctionLowering]) -> Iterable[int]:
+def recursive_functions(lowered: dict[int, FunctionLowering]) -> set[int]:
     """Functions whose calls may come back to themselves; calls through references may go anywhere."""
     order, low, on_stack = {}, {}, set()
     stack: list[int] = []

@@ -13,7 +13,7 @@ from lanewise.wasm.model import Module
 TRAP = 0  # i32 kind, i32 place
 FUEL = 1  # i32: what is left of the current slice
 FUEL_LEFT = 2  # i64: what is left beyond the slice
-TRAP_STATE = 3  # pointer: the state of the instance that trapped
+TRAP_STATE = 3  # pointer: the state of the instance that trapped; with many lanes, where a lane's trap is reported
 FLOOR = 4  # GPU: the lowest address that the stack may reach
 SHARED = 5
 INSTANCES = 6  # pointer to the states of all instances of the store, by number

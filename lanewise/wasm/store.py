@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from lanewise.wasm.host_functions import CALLBACK, NUMBER
 from lanewise.wasm.instance import Instance
 from lanewise.wasm.linking import match_imports
 from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module
+from lanewise.wasm.places import function_at
 from lanewise.wasm.values import pack_bits, to_host, unpack_bits
 
 UNLIMITED = 2**63 - 1
@@ -288,7 +288,7 @@ class Store:
             return self._run(self._states[number], entry, function.type, bits)
 
     def _run(self, state_address: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
-        if self._backend.build.fuel:
+        if self._backend.build.fuel != "off":
             self._refuel()
         size = 8 * max(sum(map(state.cells_of, kind.params)), sum(map(state.cells_of, kind.results)))
         values = pack_bits(kind.params, bits).ljust(size, b"\0")
@@ -315,14 +315,6 @@ class Store:
         owner = next((found for found in self._owners if found is not None and found.state == who), None)
         name = function_at(owner.module, place) if owner is not None else ""
         return WasmTrap(traps.KINDS[kind], function=name, offset=place)
-
-
-def function_at(module: Module, place: int) -> str:
-    """The name of the function whose body holds a byte of the module."""
-    at = bisect.bisect_right(module.bodies, place, key=lambda body: body.start) - 1
-    if at < 0 or place >= module.bodies[at].end:
-        return ""
-    return module.function_name(module.imported_functions + at)
 
 
 __all__ = ["Global", "Memory", "Store", "Table", "Tag"]

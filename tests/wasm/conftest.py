@@ -1,7 +1,7 @@
 """Shared by the tests of WebAssembly: engines that run the same programs."""
 
+import engines
 import pytest
-import spec
 
 import lanewise as lw
 
@@ -10,8 +10,8 @@ import lanewise as lw
 def engine(request):
     """wasmtime, which shows that a test asks for the right thing, then Lanewise on every device present."""
     if request.param == "wasmtime":
-        return spec.wasmtime_engine()
+        return engines.wasmtime_engine()
     try:
-        return spec.lanewise_engine(lw.device(request.param).name)
+        return engines.lanewise_engine(lw.device(request.param).name)
     except lw.NoDeviceError as absent:
         pytest.skip(str(absent))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import wasmtime
-from spec import Engine, call_in_order, call_one, describe
+from engines import Engine, call_in_order, call_one, describe
 
 from lanewise.errors import WasmException, WasmTrap
 

@@ -291,6 +291,7 @@ class Writer:
             (1, self.leave),
             (1, lambda depth: f"(drop {self.expression(self.rng.choice(NUMBERS), depth)})"),
             (1, self.nested),
+            (1, self.log),
         ]
         weights, ways = zip(*makers, strict=True)
         return self.rng.choices(ways, weights)[0](depth)
@@ -301,6 +302,10 @@ class Writer:
             return f"(global.set $g_{type_} {self.expression(type_, depth)})"
         name, type_ = self.rng.choice(self.here.variables)
         return f"(local.set {name} {self.expression(type_, depth)})"
+
+    def log(self, depth: int) -> str:
+        type_ = self.rng.choice(NUMBERS)
+        return f"(call $log_{type_} {self.expression(type_, depth - 1)})"
 
     def nested(self, depth: int) -> str:
         label = self.label()
@@ -390,6 +395,7 @@ class Writer:
             (
                 "(module",
                 *types.values(),
+                *(f'(import "fuzzing-support" "log-{type_}" (func $log_{type_} (param {type_})))' for type_ in NUMBERS),
                 *(f"(tag $x_{type_} (param {type_}))" for type_ in NUMBERS if self.throws),
                 *memories,
                 f"(table {TABLE} 20 funcref) (elem (i32.const 0) {names}) (elem $e func $f0 $f0)",

@@ -3,10 +3,15 @@
 import dataclasses
 import shutil
 
+import engines
 import pytest
 import spec
 
+import lanewise as lw
+
 NEEDS_WABT = pytest.mark.skipif(shutil.which("wast2json") is None, reason="wast2json is not installed (Debian: wabt)")
+
+NEEDS_SUITES = pytest.mark.skipif(not spec.scripts(), reason=f"the suites are not in {spec.SUITES}")
 
 KNOWN_FAILURES: dict[str, dict[str, str]] = {
     "cpu": {},
@@ -32,7 +37,7 @@ SCRIPTS = [pytest.param(script, id=script.name) for script in balanced(spec.scri
 @NEEDS_WABT
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script_passes(script, device):
-    report = spec.run_script(script, spec.lanewise_engine(device.name, script.suite.features))
+    report = spec.run_script(script, engines.lanewise_engine(device.name, script.suite.features))
     known = {place for place in KNOWN_FAILURES[device.name] if place.startswith(f"{script.name}:")}
     unexpected = [failure for failure in report.failures if failure.place not in known]
     cured = known - {failure.place for failure in report.failures}
@@ -41,8 +46,36 @@ def test_script_passes(script, device):
     assert not cured, f"listed as known failures, but passed: {sorted(cured)}"
 
 
+OPTIONS = [
+    pytest.param(device, options, id=f"{device}-{'-'.join(f'{name}={value}' for name, value in options.items())}")
+    for device, variants in engines.VARIANTS.items()
+    for options in variants
+]
+TELLING = (
+    "address align call_indirect endianness float_memory func_ptrs imports linking memory_copy memory_fill memory_grow "
+    "memory_init memory_trap simd_address simd_load simd_load8_lane simd_store8_lane table_grow traps unwind atomic"
+)
+"""Scripts about what the options of a store concern: memory, traps, and calls between instances."""
+
+
 @NEEDS_WABT
-@pytest.mark.skipif(not spec.scripts(), reason=f"the suites are not in {spec.SUITES}")
+@NEEDS_SUITES
+@pytest.mark.parametrize(("device_name", "options"), OPTIONS)
+def test_options_of_a_store_do_not_change_what_scripts_do(device_name, options):
+    try:
+        lw.device(device_name)
+    except lw.NoDeviceError as absent:
+        pytest.skip(str(absent))
+    failures = []
+    for script in spec.choose(TELLING.split(), spec.scripts()):
+        engine = engines.lanewise_engine(device_name, script.suite.features, **options)
+        failures += spec.run_script(script, engine).failures
+    unexpected = [failure for failure in failures if failure.place not in KNOWN_FAILURES[device_name]]
+    assert not unexpected, "\n".join(map(str, unexpected[:20]))
+
+
+@NEEDS_WABT
+@NEEDS_SUITES
 def test_every_script_is_converted(tmp_path):
     """What is counted is what the suites hold: a file that vanished, or that wabt can no longer read, is noticed."""
     counts = dict.fromkeys(spec.KNOWN_SUITES, 0)
@@ -124,7 +157,7 @@ def write_script(folder, text):
 
 @NEEDS_WABT
 def test_the_runner_passes_what_is_right(tmp_path):
-    report = spec.run_script(write_script(tmp_path, GOOD), spec.wasmtime_engine())
+    report = spec.run_script(write_script(tmp_path, GOOD), engines.wasmtime_engine())
     assert report.failures == []
     assert report.passed.total() == GOOD.count("\n(") - 1
     assert report.skipped == {"the text format is wabt's to read": 1}
@@ -134,7 +167,7 @@ def test_the_runner_passes_what_is_right(tmp_path):
 @pytest.mark.parametrize("command", BAD)
 def test_the_runner_notices_what_is_wrong(tmp_path, command):
     script = GOOD.partition("(module (import")[0] + command
-    report = spec.run_script(write_script(tmp_path, script), spec.wasmtime_engine())
+    report = spec.run_script(write_script(tmp_path, script), engines.wasmtime_engine())
     assert [failure.line for failure in report.failures] == [script.count("\n") + 1]
     assert BAD[command] in report.failures[0].reason
     assert report.failures[0].place == f"own.wast:{script.count(chr(10)) + 1}"
@@ -147,7 +180,7 @@ def test_commands_on_a_module_that_is_not_there_fail_and_do_not_reach_the_one_be
         (assert_return (invoke "f") (i32.const 1))
         (assert_return (invoke $good "f") (i32.const 1))
         (register "bad" $bad)"""
-    report = spec.run_script(write_script(tmp_path, text), spec.wasmtime_engine())
+    report = spec.run_script(write_script(tmp_path, text), engines.wasmtime_engine())
     assert [failure.line for failure in report.failures] == [2, 3, 5]
     assert "the module of line 2 is not there" in report.failures[1].reason
 
@@ -164,13 +197,13 @@ class BulkStore:
 
     def call_many(self, calls):
         self.batches.append(len(calls))
-        return [spec.call_one(function, args) for function, args in calls]
+        return [engines.call_one(function, args) for function, args in calls]
 
 
 @NEEDS_WABT
 def test_neighbouring_calls_of_an_instance_are_made_at_once(tmp_path):
     batches = []
-    single = spec.wasmtime_engine()
+    single = engines.wasmtime_engine()
     bulk = dataclasses.replace(single, new_store=lambda: BulkStore(single.new_store(), batches))
     script = write_script(tmp_path, GOOD)
     assert spec.run_script(script, bulk) == spec.run_script(script, single)
@@ -182,7 +215,7 @@ def test_a_fault_of_the_engine_fails_the_calls_that_met_it(tmp_path):
     def fault(self, calls):
         raise KeyError("engine")
 
-    single = spec.wasmtime_engine()
+    single = engines.wasmtime_engine()
     store = type("Faulty", (BulkStore,), {"call_many": fault})
     report = spec.run_script(
         write_script(tmp_path, GOOD), dataclasses.replace(single, new_store=lambda: store(single.new_store(), []))

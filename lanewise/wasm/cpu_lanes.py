@@ -1,0 +1,106 @@
+"""Lanes on the CPU: each worker thread runs chunks of elements, with an instance of its own where one is needed."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from lanewise import settings
+from lanewise.compiler import Job, Target, compile_guest, load_object
+from lanewise.devices import DeviceArray
+from lanewise.devices.cpu import CpuDevice
+from lanewise.devices.cpu_launch import NativeCode
+from lanewise.devices.cpu_native import runtime
+from lanewise.wasm import lanes
+from lanewise.wasm.build import host_build
+from lanewise.wasm.guarded import GuardedMemory
+from lanewise.wasm.lane_setup import check_imports, element_references
+from lanewise.wasm.lanes import LaneProgram
+from lanewise.wasm.module import Module
+from lanewise.wasm.vectors import DTYPES
+
+_UNLIMITED = 2**63 - 1
+_CHUNKS = 16
+"""Chunks per worker: few enough to cost nothing, many enough to even out."""
+
+
+class CpuLanes:
+    """One vectorised function on the CPU device."""
+
+    def __init__(
+        self, module: Module, index: int, device: CpuDevice, *, fuel: int | None = None, level: int = 3, **choices: Any
+    ) -> None:
+        self._module = module.model
+        self._index = index
+        self._device = device
+        self._level = level
+        self._fuel = fuel
+        self._build = host_build(
+            lanes=True, throws=bool(self._module.tags), fuel="off" if fuel is None else "count", **choices
+        )
+        self._lock = threading.Lock()
+        self._codes: dict[tuple[bool, ...], tuple[NativeCode, LaneProgram]] = {}
+        check_imports(LaneProgram(self._module, index, self._build, (False,) * len(self._module.functions[index].params)))
+
+    def _load(self, scalars: tuple[bool, ...]) -> tuple[NativeCode, LaneProgram]:
+        with self._lock:
+            if scalars not in self._codes:
+                program = LaneProgram(self._module, self._index, self._build, scalars)
+                (code,) = compile_guest([Job(program.ir(), Target.host(), "lanes", self._level)])
+                library = load_object(code, [program.entry], runtime().guest_imports())
+                self._codes[scalars] = NativeCode("lanes", library.address(program.entry), library), program
+            return self._codes[scalars]
+
+    def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
+        """Run every element; gives the results and, if any element can trap, a word per element that says why."""
+        code, program = self._load(tuple(array.ndim == 0 for array in arrays))
+        count = int(np.prod(shape, dtype=np.int64))
+        results = [np.empty(shape, DTYPES[kind]) for kind in program.type.results]
+        made = [self._device.empty(shape, DTYPES[kind]) for kind in program.type.results] if on_device else []
+        status = np.zeros(count, np.uint64) if not program.plain or program.can_trap or program.can_stop else None
+        workers = min(settings.cpu_threads(), max(1, count))
+        words = np.zeros(lanes.ARRAYS + len(results) + len(arrays), np.uint64)
+        words[lanes.COUNT] = count
+        words[lanes.CHUNK] = max(1, -(-count // (workers * _CHUNKS)))
+        words[lanes.STATUS] = status.ctypes.data if status is not None else 0
+        words[lanes.SLOTS] = workers
+        words[lanes.FUEL] = _UNLIMITED if self._fuel is None else self._fuel
+        keep: list[Any] = [words, arrays, results, status, made]
+        if not program.plain:
+            keep.append(self._slots(program, words, workers))
+        targets = [one.address if on_device else result.ctypes.data for one, result in zip(made or results, results, strict=True)]
+        sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
+        words[lanes.ARRAYS :] = [*targets, *sources]
+        block = np.array([words.ctypes.data], np.uint64).tobytes()
+        self._device.launch_native(code, block, workers, keep).wait()
+        return (made if on_device else results), status
+
+    def _slots(self, program: LaneProgram, words: np.ndarray[Any, Any], workers: int) -> Any:
+        """A state and memories for each worker."""
+        states = np.zeros(workers * program.context.layout.count * self._build.stride, np.uint8)
+        owners: list[Any] = [states]
+        pointers = []
+        scale = self._build.stride // 8
+        for _ in range(workers):
+            for _ in self._module.memories:
+                memory = GuardedMemory(0)
+                owners.append(memory)
+                pointers.append(memory.address)
+            for number in range(len(self._module.tables)):
+                table = np.zeros(max(1, program.table_reserve(number)) * scale, np.uint64)
+                owners.append(table)
+                pointers.append(table.ctypes.data)
+        for at, memory_type in enumerate(self._module.memories):
+            step = len(self._module.memories) + len(self._module.tables)
+            for slot in range(workers):
+                owners[1 + slot * step + at].open(memory_type.limits.minimum * 65536 * scale)
+        data = np.frombuffer(self._module.data, np.uint8)
+        references = np.array(element_references(self._module) or [0], np.uint64)
+        table_of_pointers = np.array(pointers or [0], np.uint64)
+        words[lanes.STATES] = states.ctypes.data
+        words[lanes.MEMORY] = table_of_pointers.ctypes.data
+        words[lanes.DATA] = data.ctypes.data
+        words[lanes.ELEMENTS] = references.ctypes.data
+        return owners, data, references, table_of_pointers

@@ -1,0 +1,30 @@
+"""What lanes on every device have in common before they run: is the function runnable at all, and its element items."""
+
+from __future__ import annotations
+
+from lanewise.errors import LinkError
+from lanewise.wasm.foreign import explain_import
+from lanewise.wasm.lanes import LaneProgram
+from lanewise.wasm.model import Module
+
+
+def check_imports(program: LaneProgram) -> None:
+    """A function that needs an instance can only run if the module imports nothing."""
+    if program.plain or not program.module.imports:
+        return
+    wanted = program.module.imports[0]
+    hint = explain_import(wanted.module, wanted.name)
+    raise LinkError(
+        f"the module imports {wanted.module}.{wanted.name}, and vectorised functions have nothing to give for it; "
+        f"use instantiate(imports=...) instead{'. ' + hint if hint else ''}"
+    )
+
+
+def element_references(module: Module) -> list[int]:
+    """The references of all element segments, for a module alone: a function's reference is its index + 1."""
+    found = []
+    for segment in module.elements:
+        for item in segment.items:
+            ((_, op, immediates),) = item
+            found.append(immediates[0] + 1 if op.rule == "ref.func" else 0)
+    return found

@@ -1,0 +1,426 @@
+"""Many lanes: one function of a module called once per element of arrays, each as if on a fresh instance.
+
+A function that needs nothing of an instance is called in a plain loop (on a GPU: a thread an element). Others run on
+slots: an instance's state and memory, made anew for each element. `LaneProgram` gives the IR, `LaneRun` is what the host
+tells it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from lanewise.settings import WARP_SIZE
+from lanewise.wasm import lowering_calls, state, traps
+from lanewise.wasm.build import Build
+from lanewise.wasm.lowering import FunctionLowering
+from lanewise.wasm.lowering_calls import Callee
+from lanewise.wasm.model import PAGE, FuncType, Module
+from lanewise.wasm.opcodes.row import LLVM_TYPES
+from lanewise.wasm.prelude import prelude
+from lanewise.wasm.program import ModuleProgram, recursive_functions
+
+ITEM_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
+"""Types that arrays can hold."""
+
+# What a run is told, in words of 8 bytes; the pointers to arguments and results follow.
+COUNT = 0  # elements
+NEXT = 1  # CPU: the first element that no worker has taken; GPU: unused
+CHUNK = 2  # CPU: elements that a worker takes at a time
+STATUS = 3  # pointer to a word per element: trap and place, 0 while there is none
+SLOTS = 4  # how many slots there are
+SLOT = 5  # CPU: the first slot that no worker has taken
+STATES = 6  # pointer to the states of the slots
+MEMORY = 7  # pointer to their memories
+PROGRESS = 8  # GPU: pointer to a word per slot, the next element of the slot
+STACK = 9  # GPU: bytes of stack that checks allow
+FUEL = 10  # steps that an element may take
+STOP = 11  # pointer to a word that asks all lanes to stop
+DATA = 12  # pointer to the bytes of the module
+ELEMENTS = 13  # pointer to the references of its element segments
+INDICES = 14  # pointer to the numbers of the elements to run, null for all of them
+ARRAYS = 15
+
+
+class LaneProgram:
+    """The code of a vectorised function. `scalars` says which arguments are one value for all elements."""
+
+    def __init__(self, module: Module, index: int, build: Build, scalars: tuple[bool, ...]) -> None:
+        self.module = module
+        self.index = index
+        self.type = module.functions[index]
+        self.scalars = scalars
+        self.build = build
+        self.program = ModuleProgram(module, build, "g_")
+        self.context = self.program.context
+
+    @cached_property
+    def reachable(self) -> dict[int, FunctionLowering]:
+        """The function and those that it calls by index, lowered."""
+        found: dict[int, FunctionLowering] = {}
+        waiting = [self.index]
+        while waiting:
+            index = waiting.pop()
+            if index in found or index < self.module.imported_functions:
+                continue
+            fn = FunctionLowering(self.context, index, self.module.bodies[index - self.module.imported_functions])
+            fn.lower()
+            found[index] = fn
+            waiting += fn.calls
+        return found
+
+    @property
+    def plain(self) -> bool:
+        """Whether the function needs nothing of an instance."""
+        return not any(fn.touches or fn.calls_unknown for fn in self.reachable.values())
+
+    @property
+    def can_trap(self) -> bool:
+        """Whether an element can end early."""
+        return bool(self._recursive) or any(fn.traps for fn in self.reachable.values())
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether an element can take long enough to be asked to stop."""
+        return bool(self._recursive) or any(fn.loops for fn in self.reachable.values())
+
+    @cached_property
+    def _recursive(self) -> set[int]:
+        return recursive_functions(self.reachable)
+
+    @cached_property
+    def arena_bytes(self) -> int:
+        """Linear memory and tables of a slot, in bytes of the guest."""
+        return sum(self.memory_reserve(at) for at in range(len(self.module.memories))) + 8 * sum(
+            self.table_reserve(at) for at in range(len(self.module.tables))
+        )
+
+    def memory_reserve(self, number: int) -> int:
+        """Bytes that a slot holds for a memory: it can grow so far."""
+        limits = self.module.memories[number].limits
+        most = limits.maximum if limits.maximum is not None else limits.minimum + GROW_PAGES
+        return max(limits.minimum, min(most, limits.minimum + GROW_PAGES)) * PAGE
+
+    def table_reserve(self, number: int) -> int:
+        """Entries that a slot holds for a table."""
+        limits = self.module.tables[number].limits
+        most = limits.maximum if limits.maximum is not None else limits.minimum + GROW_ENTRIES
+        return max(limits.minimum, min(most, limits.minimum + GROW_ENTRIES))
+
+    @property
+    def entry(self) -> str:
+        """The symbol that a launch starts."""
+        return "g_lanes"
+
+    def ir(self) -> str:
+        """The whole program."""
+        if self.plain:
+            if self.build.gpu:
+                for index in self._recursive:
+                    self.reachable[index].guard_stack()
+            texts = [fn.text().replace("define hidden", "define internal", 1) for fn in self.reachable.values()]
+            texts += [self._plain_element(), self._plain_gpu() if self.build.gpu else self._cpu()]
+            return "\n".join([*texts, prelude(self.build)])
+        (part,) = self.program.parts()
+        return "\n".join([part.ir, self._slot_element(), self._slot_gpu() if self.build.gpu else self._cpu()])
+
+    # --- one element -------------------------------------------------------------------------------------------------
+
+    def _pointers(self) -> list[str]:
+        """The parameters for arrays: results first, which overlap nothing."""
+        results = [f"ptr noalias %r{at}" for at in range(len(self.type.results))]
+        return results + [f"ptr %a{at}" for at in range(len(self.type.params))]
+
+    def _pointer_arguments(self) -> str:
+        names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
+        return ", ".join(f"ptr %{name}" for name in names)
+
+    def _load_pointers(self) -> str:
+        names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
+        return "".join(_word(ARRAYS + at, name, "ptr") for at, name in enumerate(names))
+
+    def _apply(self, fn: FunctionLowering, memory: str) -> None:
+        """Load the arguments of element %i, call the function, store the results."""
+        for at, (kind, scalar) in enumerate(zip(self.type.params, self.scalars, strict=True)):
+            where = f"%a{at}"
+            if not scalar:
+                where = fn.assign(f"getelementptr {LLVM_TYPES[kind]}, ptr %a{at}, i64 %i")
+            fn.push(kind, fn.assign(f"load {LLVM_TYPES[kind]}, ptr {where}"))
+        lowering_calls.call(fn, self.type, Callee(self.context.symbol(self.index), "%st", memory))
+        for at, (kind, value) in enumerate(fn.stack):
+            where = fn.assign(f"getelementptr {LLVM_TYPES[kind]}, ptr %r{at}, i64 %i")
+            fn.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {where}")
+
+    def _element(self, fn: FunctionLowering, extra: str) -> str:
+        parameters = ", ".join([f"ptr %st{extra}, i64 %i", *self._pointers()])
+        fn.emit("ret void")
+        if fn.unwinds:
+            fn.cold += ("unwind:", f"call void @lw.trap(ptr %st, i32 {traps.UNCAUGHT}, i32 0)", "unreachable")
+        body = "\n".join([*fn.slots, *fn.lines, *fn.cold])
+        return f"define internal void @g_element({parameters}) alwaysinline #0 {{\n{body}\n}}\n"
+
+    def _plain_element(self) -> str:
+        fn = self.program.synthetic()
+        self._apply(fn, "null")
+        return self._element(fn, "")
+
+    def _slot_element(self) -> str:
+        """An element on a slot: the instance is made anew, then called."""
+        fn, layout, module = self.program.synthetic(), self.context.layout, self.module
+        offset = 0
+        for number, kind in enumerate(module.memories):
+            first = layout.memories[number]
+            base = self._arena(fn, number, offset)
+            if number == 0:
+                fn.store_cell(state.MEMORY, "ptr", base)
+            used = fn.load_cell(first + state.MEMORY_BYTES)
+            fn.emit(f"call void @lw.memory_reset(ptr {base}, i64 {used}, i64 {kind.limits.minimum * PAGE})")
+            fn.store_cell(first + state.MEMORY_BASE, "ptr", base)
+            fn.store_cell(first + state.MEMORY_BYTES, "i64", str(kind.limits.minimum * PAGE))
+            fn.store_cell(first + state.MEMORY_MAXIMUM, "i64", str(self.memory_reserve(number)))
+            offset += self.memory_reserve(number)
+        for number, table in enumerate(module.tables):
+            first = layout.tables[number]
+            base = self._arena(fn, len(module.memories) + number, offset)
+            fn.emit(f"call void @lw.table_fill(ptr {base}, i64 0, i64 0, i64 {table.limits.minimum})")
+            fn.store_cell(first + state.TABLE_BASE, "ptr", base)
+            fn.store_cell(first + state.TABLE_SIZE, "i64", str(table.limits.minimum))
+            fn.store_cell(first + state.TABLE_MAXIMUM, "i64", str(self.table_reserve(number)))
+            offset += 8 * self.table_reserve(number)
+        for at in range(len(module.tags)):
+            fn.store_cell(layout.tags + at, "i64", str(at + 1))
+        fn.store_cell(state.BASE, "i64", "1")
+        for cell in (state.PENDING, state.EXCEPTIONS_USED, state.TAIL):
+            fn.store_cell(cell, "i64", "0")
+        memory = fn.load_cell(state.MEMORY, "ptr") if module.memories else "null"
+        lowering_calls.call(fn, FuncType((), ()), Callee("@g_init", "%st", memory))
+        self._apply(fn, memory)
+        return self._element(fn, ", ptr %arena")
+
+    def _arena(self, fn: FunctionLowering, number: int, offset: int) -> str:
+        """Where a memory or table of this slot begins: on a CPU each lies by itself, on a GPU one behind the other."""
+        if not self.build.gpu:
+            return fn.assign(f"load ptr, ptr {fn.assign(f'getelementptr ptr, ptr %arena, i64 {number}')}")
+        return fn.assign(f"getelementptr i8, ptr %arena, i64 {offset * self.build.stride // 8}")
+
+    def _prepare(self) -> str:
+        """IR that gives a slot's state what does not change from element to element: fuel and where things are."""
+        text = ""
+        for word, cell in ((STOP, state.STOP), (DATA, state.DATA), (ELEMENTS, state.ELEMENTS)):
+            text += _word(word, f"w{cell}", "i64") + self._set(cell, f"%w{cell}")
+        return text
+
+    def _set(self, cell: int, value: str, llvm: str = "i64", base: str = "%st") -> str:
+        where = f"%set{cell}.{value.strip('%')}"
+        return (
+            f"  {where} = getelementptr i8, ptr {base}, i64 {cell * self.build.stride}\n"
+            f"  store {llvm} {value}, ptr {where}, align 8\n"
+        )
+
+    # --- the GPU -----------------------------------------------------------------------------------------------------
+
+    def _kernel(self, body: str) -> str:
+        return (
+            f"define ptx_kernel void @{self.entry}(ptr %run, i32 %n, ptr %traps) "
+            f'"nvvm.maxntid"="{LANE_GROUP}" {{\n{body}}}\n'
+        )
+
+    def _plain_gpu(self) -> str:
+        """A thread an element; its state, as far as there is one, is local."""
+        cells = state.RESULTS + self.context.layout.widest + 1
+        report = ""
+        if self.can_trap or self.can_stop:
+            report = f"""{_word(STATUS, "status", "ptr")}  %report = getelementptr i64, ptr %status, i64 %i
+{self._set(state.TRAP_STATE, "%report", "ptr")}{_word(STOP, "stop", "i64")}{self._set(state.STOP, "%stop")}
+{_word(STACK, "stack", "i64")}  %top = ptrtoint ptr %st to i64
+  %floor = sub i64 %top, %stack
+{self._set(state.FLOOR, "%floor")}{_word(FUEL, "fuel", "i64")}{self._set(state.FUEL_LEFT, "%fuel")}
+{self._set(state.FUEL, "0", "i32")}{self._set(state.PENDING, "0")}{self._set(state.TAIL, "0")}"""
+        return self._kernel(f"""  %st = alloca [{cells} x i64], align 16
+{_thread()}{_word(COUNT, "count", "i64")}  %beyond = icmp uge i64 %k, %count
+  br i1 %beyond, label %done, label %some
+some:
+{_word(INDICES, "indices", "ptr")}  %all = icmp eq ptr %indices, null
+  br i1 %all, label %run_it, label %pick
+pick:
+  %pick_at = getelementptr i64, ptr %indices, i64 %k
+  %picked = load i64, ptr %pick_at
+  br label %run_it
+run_it:
+  %i = phi i64 [ %k, %some ], [ %picked, %pick ]
+{self._load_pointers()}{report}
+  call void @g_element(ptr %st, i64 %i, {self._pointer_arguments()})
+  br label %done
+done:
+  ret void
+""")
+
+    def _slot_gpu(self) -> str:
+        """A thread a slot, which runs every so-many-th element; a trap ends the thread, and the next launch goes on."""
+        tiled = self.build.layout == "interleaved"
+        cells, arena = self.context.layout.count, self.arena_bytes
+        width = WARP_SIZE if tiled else 1
+        find = f"""  %tile = udiv i64 %k, {width}
+  %column = urem i64 %k, {width}
+  %states_offset = mul i64 %tile, {cells * self.build.stride}
+  %arena_offset = mul i64 %tile, {(arena + 15) // 16 * 16 * width}
+  %lane_offset = mul i64 %column, 8
+  %state_sum = add i64 %states_offset, %lane_offset
+  %arena_sum = add i64 %arena_offset, %lane_offset
+  %st = getelementptr i8, ptr %states, i64 %state_sum
+  %arena = getelementptr i8, ptr %memory, i64 %arena_sum
+"""
+        return self._kernel(f"""  %mark = alloca i64
+{_thread()}{_word(SLOTS, "slots", "i64")}  %beyond = icmp uge i64 %k, %slots
+  br i1 %beyond, label %done, label %some
+some:
+{_word(COUNT, "count", "i64")}{_word(STATES, "states", "ptr")}{_word(MEMORY, "memory", "ptr")}
+{_word(PROGRESS, "progress", "ptr")}{_word(STATUS, "status", "ptr")}{_word(INDICES, "indices", "ptr")}
+{_word(STACK, "stack", "i64")}{_word(FUEL, "fuel", "i64")}{self._load_pointers()}{find}
+{self._prepare()}  %top = ptrtoint ptr %mark to i64
+  %floor = sub i64 %top, %stack
+{self._set(state.FLOOR, "%floor")}  %next_at = getelementptr i64, ptr %progress, i64 %k
+  br label %head
+head:
+  %e = load i64, ptr %next_at
+  %over = icmp uge i64 %e, %count
+  br i1 %over, label %done, label %element
+element:
+  %after = add i64 %e, %slots
+  store i64 %after, ptr %next_at
+  %all = icmp eq ptr %indices, null
+  br i1 %all, label %run_it, label %pick
+pick:
+  %pick_at = getelementptr i64, ptr %indices, i64 %e
+  %picked = load i64, ptr %pick_at
+  br label %run_it
+run_it:
+  %i = phi i64 [ %e, %element ], [ %picked, %pick ]
+  %report = getelementptr i64, ptr %status, i64 %i
+{self._set(state.TRAP_STATE, "%report", "ptr")}{self._set(state.FUEL_LEFT, "%fuel")}{self._set(state.FUEL, "0", "i32")}
+  call void @g_element(ptr %st, ptr %arena, i64 %i, {self._pointer_arguments()})
+  br label %head
+done:
+  ret void
+""")
+
+    # --- the CPU -----------------------------------------------------------------------------------------------------
+
+    def _cpu(self) -> str:
+        """Workers take chunks of elements; a trap leaves the chunk, which goes on behind the element that trapped."""
+        plain, cells = self.plain, self.context.layout.count
+        guarded = self.can_trap or self.can_stop or not plain
+        arena, stride = "", self.build.stride
+        if plain:
+            find = f"  %st = alloca [{state.RESULTS + self.context.layout.widest + 1} x i64], align 16\n"
+            find += "".join(self._set(cell, "0") for cell in (state.PENDING, state.TRAP))
+            find += _word(STOP, "stop", "i64") + self._set(state.STOP, "%stop")
+        else:
+            arena = ", ptr %arena"
+            find = f"""  %slot_at = getelementptr i64, ptr %run, i64 {SLOT}
+  %slot = atomicrmw add ptr %slot_at, i64 1 monotonic
+{_word(STATES, "states", "ptr")}{_word(MEMORY, "memories", "ptr")}  %state_offset = mul i64 %slot, {cells * stride}
+  %st = getelementptr i8, ptr %states, i64 %state_offset
+  %arena_first = mul i64 %slot, {len(self.module.memories) + len(self.module.tables)}
+  %arena = getelementptr ptr, ptr %memories, i64 %arena_first
+{self._prepare()}"""
+        range_parameters = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {', '.join(self._pointers())}"
+        frame = "{ ptr, ptr, ptr, ptr, i64 }"
+        fuel = self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
+        counts = self.build.fuel == "count"
+        enter = f"""  %code = call i32 @lw_guest_enter(ptr %worker, ptr %st, ptr @g_enter, ptr %frame, i64 0, i64 0)
+  %fine = icmp eq i32 %code, 0
+  br i1 %fine, label %chunk, label %trapped
+trapped:
+  %failed = load i64, ptr %now_at
+  %why = load i64, ptr %st
+  store i64 0, ptr %st
+{_word(STATUS, "status", "ptr")}  %status_at = getelementptr i64, ptr %status, i64 %failed
+  store i64 %why, ptr %status_at
+  %behind = add i64 %failed, 1
+  store i64 %behind, ptr %now_at
+  %left = icmp ult i64 %behind, %last
+  br i1 %left, label %again, label %chunk
+"""
+        if not guarded:
+            enter = f"""  call void @g_range(ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {self._pointer_arguments()})
+  br label %chunk
+"""
+        return f"""
+declare i32 @lw_guest_enter(ptr, ptr, ptr, ptr, i64, i64)
+define internal void @g_range({range_parameters}) #0 {{
+  %first = load i64, ptr %now_at
+{_word(FUEL, "fuel", "i64") if counts else ""}  br label %head
+head:
+  %i = phi i64 [ %first, %0 ], [ %next, %body ]
+  %more = icmp ult i64 %i, %last
+  br i1 %more, label %body, label %done
+body:
+{"  store i64 %i, ptr %now_at" if guarded else ""}
+{fuel if counts else ""}
+  call void @g_element(ptr %st{arena}, i64 %i, {self._pointer_arguments()})
+  %next = add nuw i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+define internal void @g_enter(ptr %frame, i64 %x, i64 %y) #0 {{
+  %f = load {frame}, ptr %frame
+  %st = extractvalue {frame} %f, 0
+  %arena = extractvalue {frame} %f, 1
+  %run = extractvalue {frame} %f, 2
+  %now_at = extractvalue {frame} %f, 3
+  %last = extractvalue {frame} %f, 4
+{self._load_pointers()}  call void @g_range(ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {self._pointer_arguments()})
+  ret void
+}}
+define void @{self.entry}(ptr %launch, ptr %worker, ptr %args) #0 {{
+  %run = load ptr, ptr %args
+  %now_at = alloca i64
+  %frame = alloca {frame}
+{find}{_word(COUNT, "count", "i64")}{_word(CHUNK, "size", "i64")}{self._load_pointers()}
+  %next_at = getelementptr i64, ptr %run, i64 {NEXT}
+  %f0 = insertvalue {frame} poison, ptr %st, 0
+  %f1 = insertvalue {frame} %f0, ptr {"null" if plain else "%arena"}, 1
+  %f2 = insertvalue {frame} %f1, ptr %run, 2
+  %f3 = insertvalue {frame} %f2, ptr %now_at, 3
+  br label %chunk
+chunk:
+  %start = atomicrmw add ptr %next_at, i64 %size monotonic
+  %taken = icmp ult i64 %start, %count
+  br i1 %taken, label %work, label %over
+work:
+  %end = add i64 %start, %size
+  %last = call i64 @llvm.umin.i64(i64 %end, i64 %count)
+  store i64 %start, ptr %now_at
+  %f4 = insertvalue {frame} %f3, i64 %last, 4
+  store {frame} %f4, ptr %frame
+  br label %again
+again:
+{enter}over:
+  ret void
+}}
+"""
+
+
+GROW_PAGES = 64
+"""How many pages a memory of a slot can grow by."""
+GROW_ENTRIES = 1024
+"""How many entries a table of a slot can grow by."""
+LANE_GROUP = 256
+"""Threads in a group, and so the most registers that a thread can have."""
+
+
+def _word(number: int, name: str, llvm: str) -> str:
+    return f"""  %{name}.at = getelementptr i64, ptr %run, i64 {number}
+  %{name} = load {llvm}, ptr %{name}.at, align 8, !invariant.load !1
+"""
+
+
+def _thread() -> str:
+    return """  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size32 = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first32 = mul i32 %group, %size32
+  %k32 = add i32 %first32, %local
+  %k = zext i32 %k32 to i64
+"""
