@@ -86,6 +86,15 @@ class LinkError(WasmError):
     """An import is missing or does not fit what is given for it; the message names it."""
 
 
+class WasmException(WasmError):
+    """A guest threw an exception and nobody caught it: `tag` is its kind if an instance exports it, `values` its load."""
+
+    def __init__(self, message: str, *, tag: object = None, values: tuple[object, ...] = ()) -> None:
+        super().__init__(message)
+        self.tag = tag
+        self.values = values
+
+
 class WasmTrap(WasmError):
     """A lane ended early: `kind` is the reason in the words of the WebAssembly specification."""
 

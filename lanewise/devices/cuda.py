@@ -280,6 +280,23 @@ class CudaDevice(Device):
         self._guard(self._engine_now().launch, kernel.handle, groups, group_size, threads, values)
         return CudaLaunch(self)
 
+    @property
+    def stop_word(self) -> int:
+        """The address of a word that kernels may look at: it is set while `finish_or_stop` wants them to end."""
+        return self._engine_now().stop_word
+
+    def finish_or_stop(self, timeout: float | None = None) -> bool:
+        """Wait for all work; on Ctrl-C, or when the time is over, ask kernels that look to stop, and wait for that."""
+        finished = False
+        try:
+            finished = self._finish(timeout)
+        finally:
+            if not finished:
+                self._engine_now().ask_to_stop(True)
+                self._finish()
+                self._engine_now().ask_to_stop(False)
+        return finished
+
     def read(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:
         """A copy of bytes at an address of this device; waits for launches before it."""
         found = np.empty(nbytes, np.uint8)

@@ -47,6 +47,8 @@ class Engine(Protocol):
     """What `CudaDevice` needs of a GPU, in this process or in another."""
 
     stream_handle: int | None
+    stop_word: int
+    """Where kernels look whether they are to stop; 0 if they cannot be asked."""
     alive: bool
     """False once the device faulted: no operation works any more."""
 
@@ -83,6 +85,9 @@ class Engine(Protocol):
     def launch(self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
         """Start a kernel."""
 
+    def ask_to_stop(self, stop: bool) -> None:
+        """Ask kernels that look at the stop word to end, or let later ones run."""
+
     def idle(self) -> bool:
         """Whether all work is done."""
 
@@ -118,8 +123,10 @@ class LocalEngine:
         self._stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self.stream_handle: int | None = int(self._stream)
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
-        self._trap_flag = ctypes.c_uint64.from_address(int(self._check(api.cuMemHostAlloc(8, flags))))
-        self._trap_flag.value = 0
+        words = int(self._check(api.cuMemHostAlloc(16, flags)))
+        self._trap_flag, self._stop_flag = (ctypes.c_uint64.from_address(words + 8 * at) for at in (0, 1))
+        self._trap_flag.value = self._stop_flag.value = 0
+        self.stop_word = words + 8
 
     def _check(self, result: Any, what: str = "") -> Any:
         """The value of a driver call, or an error; a fault is remembered, since nothing works after it."""
@@ -233,6 +240,9 @@ class LocalEngine:
             )
         if status:
             raise self._failure(status, "starting a kernel")
+
+    def ask_to_stop(self, stop: bool) -> None:
+        self._stop_flag.value = int(stop)
 
     def idle(self) -> bool:
         self._enter()

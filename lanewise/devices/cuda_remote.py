@@ -27,6 +27,7 @@ class RemoteEngine:
     """Sends every operation to the server process and waits for its answer."""
 
     stream_handle: int | None = None
+    stop_word = 0
 
     def __init__(self, index: int) -> None:
         path = [entry for entry in sys.path if entry]
@@ -109,6 +110,11 @@ class RemoteEngine:
 
     def launch(self, handle: int, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
         self._call("launch", handle, groups, group_size, threads, body=self._layouts[handle].pack(*values))
+
+    def ask_to_stop(self, stop: bool) -> None:
+        """The server's kernels cannot be asked: ending its process is what stops them."""
+        if stop:
+            self._process.kill()
 
     def idle(self) -> bool:
         return bool(self._call("idle")[0])

@@ -69,14 +69,18 @@ class Backend(ABC):
 
     @abstractmethod
     def add(self, module: Module, build: Build, prefix: str) -> Any:
-        """Compile a module; its functions can be called once `entries` has told where they are."""
+        """Compile a module; its functions can be called once `table_of` has told where they are."""
+
+    def join(self, loaded: Sequence[Any]) -> Sequence[Any]:
+        """Have modules call each other; gives all those whose functions are elsewhere now."""
+        return loaded
 
     @abstractmethod
-    def entries(self, loaded: Sequence[Any]) -> list[bytes]:
-        """The function tables of modules that are to call each other, the unused first entry of each left out."""
+    def table_of(self, loaded: Any) -> bytes:
+        """The function table of a module, its unused first entry left out."""
 
     @abstractmethod
-    def call(self, state: int, shared: int, entry: int, values: bytes) -> Outcome:
+    def call(self, loaded: Any, state: int, shared: int, entry: int, values: bytes) -> Outcome:
         """Call the function at an entry of the store's function table, with arguments as it takes them."""
 
     def place_of(self, loaded: Sequence[Any], address: int) -> tuple[int, int] | None:

@@ -82,11 +82,10 @@ class CpuBackend(Backend):
         library = load_object(codes, [table], runtime().guest_imports())
         return LoadedModule(library, library.address(table), entries)
 
-    def entries(self, loaded: Sequence[LoadedModule]) -> list[bytes]:
-        size = state.CODE_ENTRY
-        return [ctypes.string_at(one.table + size, (one.entries - 1) * size) for one in loaded]
+    def table_of(self, loaded: LoadedModule) -> bytes:
+        return ctypes.string_at(loaded.table + state.CODE_ENTRY, (loaded.entries - 1) * state.CODE_ENTRY)
 
-    def call(self, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
+    def call(self, loaded: Any, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
         words = (ctypes.c_uint64 * 4).from_address(entry)
         room = ctypes.create_string_buffer(values, max(len(values), 16))
         call = GuestCall.record()

@@ -16,7 +16,7 @@ from lanewise.devices.cpu_native import runtime
 from lanewise.wasm import lanes
 from lanewise.wasm.build import host_build
 from lanewise.wasm.guarded import GuardedMemory
-from lanewise.wasm.lane_setup import check_imports, element_references
+from lanewise.wasm.lane_setup import check_imports, element_references, lane_choices
 from lanewise.wasm.lanes import LaneProgram
 from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
@@ -37,9 +37,8 @@ class CpuLanes:
         self._device = device
         self._level = level
         self._fuel = fuel
-        self._build = host_build(
-            lanes=True, throws=bool(self._module.tags), fuel="off" if fuel is None else "count", **choices
-        )
+        usual: dict[str, Any] = {"lanes": True, "fuel": "off" if fuel is None else "count"}
+        self._build = host_build(**usual | lane_choices(self._module) | choices)
         self._lock = threading.Lock()
         self._codes: dict[tuple[bool, ...], tuple[NativeCode, LaneProgram]] = {}
         check_imports(LaneProgram(self._module, index, self._build, (False,) * len(self._module.functions[index].params)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,28 @@ STACK_MARGIN = 6 * 1024
 """What of it the checks leave for functions that do not check."""
 
 
-@dataclass(frozen=True)
 class LoadedModule:
-    """A module's PTX, and what it calls its things."""
+    """A module's PTX, what it calls its things, and the program that it is part of."""
 
-    ptx: bytes
-    prefix: str
-    entries: int
+    def __init__(self, ptx: bytes, prefix: str, entries: int) -> None:
+        self.ptx = ptx
+        self.prefix = prefix
+        self.entries = entries
+        self.table = b""
+        self.program = _Program([self])
+
+
+class _Program:
+    """Modules linked into one piece of machine code, within which functions can be called by address."""
+
+    def __init__(self, members: list[LoadedModule]) -> None:
+        self.members = members
+        self.call: NativeKernel | None = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether it is on the GPU."""
+        return self.call is not None
 
 
 class CudaBackend(Backend):
@@ -42,7 +56,6 @@ class CudaBackend(Backend):
         self.build = build
         self._device = device
         self._level = level
-        self._call: NativeKernel | None = None
 
     def alloc(self, nbytes: int) -> Block:
         buffer = self._device.alloc(max(nbytes, 16))
@@ -73,27 +86,32 @@ class CudaBackend(Backend):
         )
         return LoadedModule(ptx, prefix, program.entries)
 
-    def entries(self, loaded: Sequence[LoadedModule]) -> list[bytes]:
-        if not loaded:
+    def join(self, loaded: Sequence[LoadedModule]) -> Sequence[LoadedModule]:
+        """Link the programs that these modules are in into one, unless they are in one already."""
+        programs = list(dict.fromkeys(one.program for one in loaded))
+        if len(programs) == 1 and programs[0].loaded:
             return []
-        codes = [one.ptx for one in loaded]
-        tables = []
-        for one in loaded:
-            size = one.entries * state.CODE_ENTRY
+        members = [member for program in programs for member in program.members]
+        joined = _Program(members)
+        codes = [member.ptx for member in members]
+        for member in members:
+            size = member.entries * state.CODE_ENTRY
             room = self.alloc(size)
-            export = self._device.load_native(codes, "guest", f"{one.prefix}export", "Q", STACK_BYTES)
+            export = self._device.load_native(codes, "guest", f"{member.prefix}export", "Q", STACK_BYTES)
             self._device.launch_native(export, 1, 1, [room.address])
-            tables.append(self.read(room.address, size)[state.CODE_ENTRY :])
-        # All of the store's programs are one now, so the entry of any of them will do.
-        self._call = self._device.load_native(codes, "guest", f"{loaded[0].prefix}call", "QQQQ", STACK_BYTES)
-        return tables
+            member.table = self.read(room.address, size)[state.CODE_ENTRY :]
+            member.program = joined
+        joined.call = self._device.load_native(codes, "guest", f"{members[0].prefix}call", "QQQQ", STACK_BYTES)
+        return members
 
-    def call(self, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
-        assert self._call is not None
+    def table_of(self, loaded: LoadedModule) -> bytes:
+        return loaded.table
+
+    def call(self, loaded: LoadedModule, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
         room = self.alloc(len(values))
         self.write(room.address, values)
         arguments = [state_address, entry, room.address, STACK_BYTES - STACK_MARGIN]
-        self._device.launch_native(self._call, 1, 1, arguments)
+        self._device.launch_native(loaded.program.call, 1, 1, arguments)
         left = self.read(room.address, len(values))
         trapped = any(self.read(shared, 4))
         return Outcome(left, trapped)

@@ -24,6 +24,7 @@ class Function:
     def __init__(self, store: Store, reference: int, type_: FuncType, name: str) -> None:
         self.store = store
         self.reference = reference
+        self.number: int | None = reference >> 32
         self.type = type_
         self.name = name
 
@@ -62,9 +63,11 @@ class Function:
 class _Record:
     """Something whose cells lie in the state of the instance that defines it."""
 
-    def __init__(self, store: Store, record: int) -> None:
+    def __init__(self, store: Store, record: int, number: int | None) -> None:
         self.store = store
         self.record = record
+        self.number = number
+        """The instance that it belongs to; None if it is the host's."""
 
     def _cell(self, number: int) -> int:
         return self.store.read_cell(self.record, number)
@@ -75,8 +78,8 @@ class Memory(_Record):
 
     kind = "memory"
 
-    def __init__(self, store: Store, record: int, declared: MemoryType) -> None:
-        super().__init__(store, record)
+    def __init__(self, store: Store, record: int, declared: MemoryType, number: int | None = None) -> None:
+        super().__init__(store, record, number)
         self.declared = declared
 
     @property
@@ -124,8 +127,8 @@ class Table(_Record):
 
     kind = "table"
 
-    def __init__(self, store: Store, record: int, declared: TableType) -> None:
-        super().__init__(store, record)
+    def __init__(self, store: Store, record: int, declared: TableType, number: int | None = None) -> None:
+        super().__init__(store, record, number)
         self.declared = declared
 
     @property
@@ -152,8 +155,8 @@ class Global(_Record):
 
     kind = "global"
 
-    def __init__(self, store: Store, record: int, type_: GlobalType) -> None:
-        super().__init__(store, record)
+    def __init__(self, store: Store, record: int, type_: GlobalType, number: int | None = None) -> None:
+        super().__init__(store, record, number)
         self.type = type_
 
     @property
@@ -192,7 +195,8 @@ class Tag:
 
     kind = "tag"
 
-    def __init__(self, number: int, type_: TagType) -> None:
+    def __init__(self, number_in_store: int, type_: TagType, number: int | None = None) -> None:
+        self.number_in_store = number_in_store
         self.number = number
         self.type = type_
 

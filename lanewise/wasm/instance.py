@@ -39,16 +39,17 @@ class Instance:
 
     def _make(self, kind: str, index: int) -> Extern:
         layout, module, store = state.StateLayout(self.module), self.module, self.store
+        base = store.read_cell(self.state, state.BASE)
+        number = base >> 32
         if kind == "function":
-            base = store.read_cell(self.state, state.BASE)
             return store.function_of(base + index - module.imported_functions)
         if kind == "tag":
-            return Tag(store.read_cell(self.state, layout.tags + index), module.tags[index])
+            return Tag(store.read_cell(self.state, layout.tags + index), module.tags[index], number)
         if kind == "memory":
-            return Memory(store, self.state + layout.memories[index] * store.stride, module.memories[index])
+            return Memory(store, self.state + layout.memories[index] * store.stride, module.memories[index], number)
         if kind == "table":
-            return Table(store, self.state + layout.tables[index] * store.stride, module.tables[index])
-        return Global(store, self.state + layout.globals[index] * store.stride, module.globals[index])
+            return Table(store, self.state + layout.tables[index] * store.stride, module.tables[index], number)
+        return Global(store, self.state + layout.globals[index] * store.stride, module.globals[index], number)
 
     def __getattr__(self, name: str) -> Extern:
         exports = self.__dict__.get("exports", {})

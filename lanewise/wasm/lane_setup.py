@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lanewise.errors import LinkError
 from lanewise.wasm.foreign import explain_import
+from lanewise.wasm.instructions import instructions, locals_of
 from lanewise.wasm.lanes import LaneProgram
 from lanewise.wasm.model import Module
 
@@ -28,3 +29,22 @@ def element_references(module: Module) -> list[int]:
             ((_, op, immediates),) = item
             found.append(immediates[0] + 1 if op.rule == "ref.func" else 0)
     return found
+
+
+def rules_used(module: Module) -> frozenset[str]:
+    """Which rules of the opcode table the functions of a module use: what it never does need not be provided for."""
+    found: set[str] = set()
+    for body in module.bodies:
+        _, first = locals_of(module, body)
+        found |= {one.op.rule for one in instructions(module, first, body.end)}
+    return frozenset(found)
+
+
+def lane_choices(module: Module) -> dict[str, bool]:
+    """What of a build follows from the module itself, for a module that is alone."""
+    used = rules_used(module)
+    return {
+        "throws": bool(module.tags),
+        "tails": bool(used & {"return_call", "return_call_indirect"}),
+        "fixed_memory": "memory.grow" not in used,
+    }

@@ -97,6 +97,8 @@ class LaneProgram:
     def memory_reserve(self, number: int) -> int:
         """Bytes that a slot holds for a memory: it can grow so far."""
         limits = self.module.memories[number].limits
+        if self.build.fixed_memory:
+            return limits.minimum * PAGE
         most = limits.maximum if limits.maximum is not None else limits.minimum + GROW_PAGES
         return max(limits.minimum, min(most, limits.minimum + GROW_PAGES)) * PAGE
 

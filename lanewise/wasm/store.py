@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.errors import ArgumentError, WasmTrap
+from lanewise.errors import ArgumentError, WasmException, WasmTrap
 from lanewise.wasm import state, traps
 from lanewise.devices.base import Device
 from lanewise.wasm.backend import Block, Outcome
@@ -17,7 +17,7 @@ from lanewise.wasm.externs import Extern, Function, Global, Memory, Table, Tag
 from lanewise.wasm.host_functions import CALLBACK, NUMBER
 from lanewise.wasm.instance import Instance
 from lanewise.wasm.linking import match_imports
-from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module
+from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module, TagType
 from lanewise.wasm.places import function_at
 from lanewise.wasm.values import pack_bits, to_host, unpack_bits
 
@@ -44,7 +44,7 @@ class Store:
         self._host: list[Callable[..., Any]] = []
         self._host_types: list[FuncType] = []
         self._host_error: BaseException | None = None
-        self._tags = 0
+        self._tag_types: list[TagType] = []
         self._lock = threading.RLock()
         self._shared = self._new_state(state.RESULTS)
         self.write_cell(self._shared, state.SHARED, self._shared)
@@ -132,30 +132,36 @@ class Store:
 
     def _begin(self, module: Module, given: list[Extern]) -> Instance:
         number = len(self._states)
-        prefix = f"m{number}_"
-        loaded = self._backend.add(module, self._backend.build, prefix)
-        self._loaded.append(loaded)
+        loaded = self._backend.add(module, self._backend.build, f"m{number}_")
         first = len(self._entries) - 1
         instance = Instance(self, module, self._state_of(module, given, number, first))
-        self._states.append(instance.state)
-        self._owners.append(instance)
-        self._firsts.append(first)
-        self._publish(len(module.bodies) + 1)
+        self._add_state(instance.state, instance, loaded, first)
+        self._entries += [bytes(state.CODE_ENTRY)] * (len(module.bodies) + 1)
+        # Functions can travel by tables and globals, too: whoever shares anything may come to call each other.
+        self._join([number, *(extern.number for extern in given if extern.number is not None)])
         instance.bind(given)
-        self._run(instance.state, first + len(module.bodies) + 1, FuncType((), ()), [])
+        self._run(number, first + len(module.bodies) + 1, FuncType((), ()), [])
         return instance
 
-    def _publish(self, count: int) -> None:
-        """Tell guests where all functions and instances are, after some were added."""
-        self._entries += [bytes(state.CODE_ENTRY)] * count
-        tables = iter(self._backend.entries(self._loaded))
-        for owner, first in zip(self._owners, self._firsts, strict=True):
-            if owner is not None:
-                raw = next(tables)
-                size = state.CODE_ENTRY
-                self._entries[first + 1 : first + 1 + len(raw) // size] = [
-                    raw[at : at + size] for at in range(0, len(raw), size)
-                ]
+    def _add_state(self, address: int, owner: Instance | None, loaded: Any, first: int) -> None:
+        self._states.append(address)
+        self._owners.append(owner)
+        self._loaded.append(loaded)
+        self._firsts.append(first)
+
+    def _join(self, numbers: list[int]) -> None:
+        """Have instances call each other, and tell guests where all functions are now."""
+        loaded = [self._loaded[number] for number in dict.fromkeys(numbers) if self._loaded[number] is not None]
+        size = state.CODE_ENTRY
+        for moved in self._backend.join(loaded):
+            number = next(at for at, one in enumerate(self._loaded) if one is moved)
+            raw = self._backend.table_of(moved)
+            first = self._firsts[number] + 1
+            self._entries[first : first + len(raw) // size] = [raw[at : at + size] for at in range(0, len(raw), size)]
+        self._publish()
+
+    def _publish(self) -> None:
+        """Tell guests where functions and instances are, after some were added."""
         code = self._keep(self._backend.alloc(len(self._entries) * state.CODE_ENTRY))
         self._backend.write(code.address, b"".join(self._entries))
         self._code = code.address
@@ -185,10 +191,10 @@ class Store:
         for at, one in enumerate(by_kind["global"]):
             cells[layout.globals[at]] = one.record
         for at, tag in enumerate(by_kind["tag"]):
-            cells[layout.tags + at] = tag.number
+            cells[layout.tags + at] = tag.number_in_store
         for at in range(module.imported_tags, len(module.tags)):
-            self._tags += 1
-            cells[layout.tags + at] = self._tags
+            self._tag_types.append(module.tags[at])
+            cells[layout.tags + at] = len(self._tag_types)
         for at, kind in enumerate(module.memories[module.imported_memories :], module.imported_memories):
             largest = min(kind.limits.maximum if kind.limits.maximum is not None else 65536, 65536)
             block, maximum = self._backend.alloc_linear(kind.limits.minimum * PAGE, largest * PAGE)
@@ -248,11 +254,9 @@ class Store:
             self.write_cell(address, NUMBER, len(self._host))
             self._host.append(function)
             self._host_types.append(kind)
-            self._states.append(address)
-            self._owners.append(None)
-            self._firsts.append(first)
+            self._add_state(address, None, None, first)
             self._entries.append(entry)
-            self._publish(0)
+            self._publish()
             reference = number << 32 | first + 1
             self._functions[reference] = Function(self, reference, kind, name)
             return self._functions[reference]
@@ -285,14 +289,23 @@ class Store:
         """Call a function with the bits of its arguments; gives the bits of its results."""
         number, entry = function.reference >> 32, function.reference & 0xFFFFFFFF
         with self._lock:
-            return self._run(self._states[number], entry, function.type, bits)
+            if self._loaded[number] is None:
+                raise ArgumentError(f"{function.name} is a function of the host; call it in Python")
+            others = [
+                value >> 32 for value, one in zip(bits, function.type.params, strict=True) if one == "funcref" and value
+            ]
+            if others:
+                self._join([number, *others])
+            return self._run(number, entry, function.type, bits)
 
-    def _run(self, state_address: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
+    def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
         if self._backend.build.fuel != "off":
             self._refuel()
         size = 8 * max(sum(map(state.cells_of, kind.params)), sum(map(state.cells_of, kind.results)))
         values = pack_bits(kind.params, bits).ljust(size, b"\0")
-        outcome = self._backend.call(state_address, self._shared, self._code + entry * state.CODE_ENTRY, values)
+        outcome = self._backend.call(
+            self._loaded[number], self._states[number], self._shared, self._code + entry * state.CODE_ENTRY, values
+        )
         if outcome.trapped:
             raise self._trap(outcome)
         return unpack_bits(kind.results, outcome.values)
@@ -307,14 +320,40 @@ class Store:
         raw = self.read_cell(self._shared, state.TRAP)
         kind, place = raw & 0xFFFFFFFF, raw >> 32
         who = self.read_cell(self._shared, state.TRAP_STATE)
+        thrown = self.read_cell(self._shared, state.PENDING)
         for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL, state.EXCEPTIONS_USED):
             self.write_cell(self._shared, cell, 0)
         if kind == traps.HOST_ERROR and self._host_error is not None:
             error, self._host_error = self._host_error, None
             return error
+        if kind == traps.UNCAUGHT:
+            return self._uncaught(thrown)
         owner = next((found for found in self._owners if found is not None and found.state == who), None)
         name = function_at(owner.module, place) if owner is not None else ""
         return WasmTrap(traps.KINDS[kind], function=name, offset=place)
+
+    def _uncaught(self, thrown: int) -> WasmException:
+        """The error for an exception that nobody caught."""
+        number = thrown >> 32 & 0x7FFFFFFF
+        kind = self._tag_types[number - 1].type.params
+        if thrown >> 63:
+            record = self.read_cell(self._shared, state.EXCEPTIONS) + (thrown & 0xFFFFFFFF) * self._stride
+            words = [self.read_cell(record, at) for at in range(sum(map(state.cells_of, kind)))]
+            bits = unpack_bits(kind, pack_bits(("i64",) * len(words), words))
+        else:
+            bits = [thrown & 0xFFFFFFFF] * len(kind)
+        values = tuple(to_host.value_of(self, one, value) for one, value in zip(kind, bits, strict=True))
+        tag = next(
+            (
+                export
+                for owner in self._owners
+                if owner is not None
+                for export in owner.exports.values()
+                if isinstance(export, Tag) and export.number_in_store == number
+            ),
+            None,
+        )
+        return WasmException(f"an exception was thrown and not caught; it carries {values}", tag=tag, values=values)
 
 
 __all__ = ["Global", "Memory", "Store", "Table", "Tag"]

@@ -1,0 +1,135 @@
+"""Lanes on a CUDA GPU: a thread an element, or a thread a slot where each element needs an instance."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from lanewise.compiler import Job, compile_guest
+from lanewise.devices import DeviceArray
+from lanewise.devices.cuda import CudaDevice, NativeKernel
+from lanewise.errors import OutOfMemoryError
+from lanewise.settings import WARP_SIZE
+from lanewise.wasm import lanes, traps
+from lanewise.wasm.build import Build, gpu_build
+from lanewise.wasm.lane_setup import check_imports, element_references, lane_choices
+from lanewise.wasm.lanes import LANE_GROUP, LaneProgram
+from lanewise.wasm.module import Module
+from lanewise.wasm.vectors import DTYPES
+
+STACK_BYTES = 16 * 1024
+STACK_MARGIN = 4 * 1024
+_UNLIMITED = 2**63 - 1
+_SLOT_GROUP = 128
+"""Threads in a group of slots: small, so that groups that end make room for others."""
+
+
+class CudaLanes:
+    """One vectorised function on one GPU."""
+
+    def __init__(
+        self, module: Module, index: int, device: CudaDevice, *, fuel: int | None = None, level: int = 3, **choices: Any
+    ) -> None:
+        self._module = module.model
+        self._index = index
+        self._device = device
+        self._level = level
+        self._fuel = fuel
+        usual: dict[str, Any] = {"layout": "interleaved", "alignment": "exit", "fuel": "stop" if fuel is None else "count"}
+        self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
+        self._lock = threading.Lock()
+        self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneProgram]] = {}
+        check_imports(LaneProgram(self._module, index, self._build, (False,) * len(self._module.functions[index].params)))
+
+    def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneProgram]:
+        with self._lock:
+            key = (scalars, build)
+            if key not in self._loaded:
+                program = LaneProgram(self._module, self._index, build, scalars)
+                (ptx,) = compile_guest([Job(program.ir(), self._device.target, "lanes", self._level)])
+                stack = STACK_BYTES if program.can_stop or not program.plain else 0
+                kernel = self._device.load_native([ptx], "lanes", program.entry, "Q", stack)
+                self._loaded[key] = kernel, program
+            return self._loaded[key]
+
+    def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
+        """Run every element; gives the results and, if any element can trap, a word per element that says why."""
+        device = self._device
+        scalars = tuple(array.ndim == 0 for array in arrays)
+        _, program = self._load(scalars, self._build)
+        count = int(np.prod(shape, dtype=np.int64))
+        given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
+        results = [device.empty(shape, DTYPES[kind]) for kind in program.type.results]
+        status = None
+        if not program.plain or program.can_trap or program.can_stop:
+            status = device.zeros(max(count, 1), np.uint64)
+        if count:
+            self._launch(scalars, self._build, given, results, status, count, None)
+        words = None if status is None else status.get()[:count]
+        if words is not None and self._build.alignment == "exit":
+            again = np.flatnonzero((words & 0xFFFFFFFF) == traps.MISALIGNED)
+            if len(again):
+                words = self._run_carefully(scalars, given, results, words, again)
+        return (results if on_device else [result.get() for result in results]), words
+
+    def _run_carefully(
+        self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], words: Any, again: np.ndarray[Any, Any]
+    ) -> Any:
+        """Run the elements that met a misaligned address once more, from the start, where such accesses work."""
+        words[again] = 0
+        status = self._device.array(words)
+        careful = Build(**{**self._build.__dict__, "alignment": "careful"})
+        self._launch(scalars, careful, given, results, status, len(again), self._device.array(again.astype(np.uint64)))
+        return status.get()
+
+    def _launch(
+        self, scalars: tuple[bool, ...], build: Build, given: list[Any], results: list[Any], status: Any, count: int, indices: Any
+    ) -> None:
+        device = self._device
+        kernel, program = self._load(scalars, build)
+        words = np.zeros(lanes.ARRAYS + len(results) + len(given), np.uint64)
+        words[lanes.COUNT] = count
+        words[lanes.STATUS] = status.address if status is not None else 0
+        words[lanes.STACK] = STACK_BYTES - STACK_MARGIN
+        words[lanes.FUEL] = _UNLIMITED if self._fuel is None else self._fuel
+        words[lanes.STOP] = device.stop_word
+        words[lanes.INDICES] = indices.address if indices is not None else 0
+        words[lanes.ARRAYS :] = [array.address for array in (*results, *given)]
+        if program.plain:
+            run = device.array(words)
+            device.launch_native(kernel, count, LANE_GROUP, [run.address])
+            if status is not None:
+                device.finish_or_stop()
+            return
+        slots = min(-(-count // WARP_SIZE) * WARP_SIZE, device.properties.resident_threads)
+        states, memory, slots = self._slots(program, slots)
+        progress = device.array(np.arange(slots, dtype=np.uint64))
+        data = device.array(np.frombuffer(self._module.data, np.uint8))
+        references = device.array(np.array(element_references(self._module) or [0], np.uint64))
+        words[lanes.SLOTS] = slots
+        words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
+        words[lanes.PROGRESS] = progress.address
+        words[lanes.DATA], words[lanes.ELEMENTS] = data.address, references.address
+        run = device.array(words)
+        while True:
+            device.launch_native(kernel, slots, _SLOT_GROUP, [run.address])
+            device.finish_or_stop()
+            if progress.get().min() >= count:  # lanes that trapped left their slot's other elements behind
+                return
+
+    def _slots(self, program: LaneProgram, slots: int) -> tuple[Any, Any, int]:
+        """States and memories, all zero, for as many slots as there is room for."""
+        cells = program.context.layout.count
+        arena = (program.arena_bytes + 15) // 16 * 16
+        while True:
+            try:
+                states = self._device.zeros(slots * cells, np.uint64)
+                memory = self._device.zeros(max(slots * arena, 16), np.uint8)
+            except OutOfMemoryError:
+                if slots <= WARP_SIZE:
+                    raise
+                slots = max(WARP_SIZE, slots // 2 // WARP_SIZE * WARP_SIZE)
+                continue
+            return states, memory, slots
