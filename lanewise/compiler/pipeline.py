@@ -97,7 +97,7 @@ def _stages(ir: str, target: Target, name: str, level: int, texts: bool) -> dict
         if texts:
             result["optimised"] = str(module).encode()
         if target.kind == "nvptx":
-            result["ptx"] = machine.emit_assembly(module).rstrip("\0").encode()
+            result["ptx"] = _mend(machine.emit_assembly(module).rstrip("\0")).encode()
             return result
         if texts:
             with module.clone() as copy:  # emission changes the module that it reads
@@ -136,6 +136,20 @@ def _parse_message(text: str) -> str:
         return text.strip()
     line, column, rest = found.groups()
     return f"line {int(line) - 1}, column {column} of the LLVM IR: {rest.rstrip()}"  # less the header's line
+
+
+_NEGATIONS = re.compile(r"\b(neg|abs)\.s16([ \t]+)(%\w+), (%\w+);")
+
+
+def _mend(ptx: str) -> str:
+    """Write 16-bit negation and absolute value otherwise: NVIDIA's assembler keeps 32,768 where -32,768 is right."""
+
+    def instead(found: re.Match[str]) -> str:
+        verb, space, result, source = found.groups()
+        negated = f"mul.lo.s16{space}{result}, {source}, -1;"
+        return negated if verb == "neg" else f"{negated}\n\tmax.s16{space}{result}, {source}, {result};"
+
+    return _NEGATIONS.sub(instead, ptx)
 
 
 def _optimise(llvm: Any, module: Any, machine: Any, level: int) -> None:

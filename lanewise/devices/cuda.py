@@ -291,7 +291,7 @@ class CudaDevice(Device):
         try:
             finished = self._finish(timeout)
         finally:
-            if not finished:
+            if not finished and not self.lost:
                 self._engine_now().ask_to_stop(True)
                 self._finish()
                 self._engine_now().ask_to_stop(False)

@@ -23,7 +23,7 @@ class Build:
     alignment: Literal["any", "careful", "exit"] = "any"
     """Misaligned accesses: the hardware does them (`any`), a cold path does them byte by byte (`careful`), or the lane
     ends to be run again in a careful build (`exit`)."""
-    fuel: Literal["off", "stop", "count"] = "off"
+    meter: Literal["off", "stop", "count"] = "off"
     """What loops and calls count: nothing (a CPU is interrupted by signals), enough for a request to stop to be seen,
     or every step, so that a limit is the same on every device."""
     linked: bool = False
@@ -55,5 +55,5 @@ def host_build(**choices: object) -> Build:
 
 def gpu_build(**choices: object) -> Build:
     """The usual build for a GPU: no guard pages there, misaligned accesses fault, and only fuel can stop a lane."""
-    usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "fuel": "stop"}
+    usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "meter": "stop"}
     return Build(**usual | choices)  # type: ignore[arg-type]

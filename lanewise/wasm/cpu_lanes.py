@@ -37,7 +37,7 @@ class CpuLanes:
         self._device = device
         self._level = level
         self._fuel = fuel
-        usual: dict[str, Any] = {"lanes": True, "fuel": "off" if fuel is None else "count"}
+        usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         self._build = host_build(**usual | lane_choices(self._module) | choices)
         self._lock = threading.Lock()
         self._codes: dict[tuple[bool, ...], tuple[NativeCode, LaneProgram]] = {}
@@ -54,7 +54,7 @@ class CpuLanes:
 
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""
-        code, program = self._load(tuple(array.ndim == 0 for array in arrays))
+        code, program = self._load(tuple(not array.shape for array in arrays))
         count = int(np.prod(shape, dtype=np.int64))
         results = [np.empty(shape, DTYPES[kind]) for kind in program.type.results]
         made = [self._device.empty(shape, DTYPES[kind]) for kind in program.type.results] if on_device else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class CudaLanes:
         self._device = device
         self._level = level
         self._fuel = fuel
-        usual: dict[str, Any] = {"layout": "interleaved", "alignment": "exit", "fuel": "stop" if fuel is None else "count"}
+        usual: dict[str, Any] = {"layout": "interleaved", "alignment": "exit", "meter": "stop" if fuel is None else "count"}
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneProgram]] = {}
@@ -57,7 +58,7 @@ class CudaLanes:
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""
         device = self._device
-        scalars = tuple(array.ndim == 0 for array in arrays)
+        scalars = tuple(not array.shape for array in arrays)
         _, program = self._load(scalars, self._build)
         count = int(np.prod(shape, dtype=np.int64))
         given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
@@ -80,7 +81,7 @@ class CudaLanes:
         """Run the elements that met a misaligned address once more, from the start, where such accesses work."""
         words[again] = 0
         status = self._device.array(words)
-        careful = Build(**{**self._build.__dict__, "alignment": "careful"})
+        careful = replace(self._build, alignment="careful")
         self._launch(scalars, careful, given, results, status, len(again), self._device.array(again.astype(np.uint64)))
         return status.get()
 

@@ -7,6 +7,7 @@ tells it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from lanewise.settings import WARP_SIZE
@@ -49,8 +50,14 @@ class LaneProgram:
         self.index = index
         self.type = module.functions[index]
         self.scalars = scalars
+        self._set_build(build)
+        if build.layout != "flat" and self.plain:  # its state is its own thread's, and there is nothing to interleave
+            del self.reachable
+            self._set_build(replace(build, layout="flat"))
+
+    def _set_build(self, build: Build) -> None:
         self.build = build
-        self.program = ModuleProgram(module, build, "g_")
+        self.program = ModuleProgram(self.module, build, "g_")
         self.context = self.program.context
 
     @cached_property
@@ -328,7 +335,7 @@ done:
         range_parameters = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {', '.join(self._pointers())}"
         frame = "{ ptr, ptr, ptr, ptr, i64 }"
         fuel = self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
-        counts = self.build.fuel == "count"
+        counts = self.build.meter == "count"
         enter = f"""  %code = call i32 @lw_guest_enter(ptr %worker, ptr %st, ptr @g_enter, ptr %frame, i64 0, i64 0)
   %fine = icmp eq i32 %code, 0
   br i1 %fine, label %chunk, label %trapped

@@ -419,7 +419,7 @@ class FunctionLowering:
     # --- the frame of the function -----------------------------------------------------------------------------------
 
     def _enter(self) -> None:
-        if self.build.fuel == "count":
+        if self.build.meter == "count":
             self.burn()
         self._entered = len(self.lines)
 
@@ -427,7 +427,7 @@ class FunctionLowering:
         """Have the function end the lane where one more call could overflow the stack; for those that recurse."""
         behind, self.lines = self.lines[self._entered :], self.lines[: self._entered]
         self.place = self.function.start
-        if self.build.fuel == "stop":  # calls that never end are calls of these
+        if self.build.meter == "stop":  # calls that never end are calls of these
             self.burn()
         here = self.name("here")
         self.slots.append(f"{here} = alloca i64")

@@ -40,9 +40,9 @@ def _loop(fn: FunctionLowering, op: Op, block: FuncType) -> None:
     fn.emit(f"{frame.label}:")
     fn.take(frame.given, block.params)
     fn.loops = True
-    if fn.build.fuel == "count":
+    if fn.build.meter == "count":
         fn.burn()
-    elif fn.build.fuel == "stop":
+    elif fn.build.meter == "stop":
         fn.count_round()
 
 

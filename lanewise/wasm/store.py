@@ -299,7 +299,7 @@ class Store:
             return self._run(number, entry, function.type, bits)
 
     def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
-        if self._backend.build.fuel != "off":
+        if self._backend.build.meter != "off":
             self._refuel()
         size = 8 * max(sum(map(state.cells_of, kind.params)), sum(map(state.cells_of, kind.results)))
         values = pack_bits(kind.params, bits).ljust(size, b"\0")

@@ -12,6 +12,13 @@ def engine(request):
     if request.param == "wasmtime":
         return engines.wasmtime_engine()
     try:
-        return engines.lanewise_engine(lw.device(request.param).name)
+        lw.device(request.param)
     except lw.NoDeviceError as absent:
         pytest.skip(str(absent))
+    return engines.lanewise_engine(request.param)
+
+
+@pytest.fixture
+def device_name(device):
+    """The device in turn, as a store is asked for it: cpu or cuda."""
+    return device.name.partition(":")[0]

@@ -18,21 +18,21 @@ NEEDS_BINARYEN = pytest.mark.skipif(
 )
 
 
-def check(seeds, make, device):
+def check(seeds, make, device_name):
     for seed in seeds:
-        verdict = differential.check_module(make(seed), seed, device.name)
+        verdict = differential.check_module(make(seed), seed, device_name)
         assert verdict.status in ("same", "nan", "stack"), verdict.detail
 
 
 @pytest.mark.parametrize("first", range(0, MODULES, AT_ONCE))
-def test_modules_of_ours_do_what_they_do_on_wasmtime(first, device):
-    check(range(first, first + AT_ONCE), differential.own_module, device)
+def test_modules_of_ours_do_what_they_do_on_wasmtime(first, device_name):
+    check(range(first, first + AT_ONCE), differential.own_module, device_name)
 
 
 @NEEDS_BINARYEN
 @pytest.mark.parametrize("first", range(0, MODULES, AT_ONCE))
-def test_modules_of_binaryen_do_what_they_do_on_wasmtime(first, device):
-    check(range(first, first + AT_ONCE), differential.binaryen_module, device)
+def test_modules_of_binaryen_do_what_they_do_on_wasmtime(first, device_name):
+    check(range(first, first + AT_ONCE), differential.binaryen_module, device_name)
 
 
 # The comparison is tested with wasmtime on both sides.

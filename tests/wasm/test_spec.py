@@ -36,9 +36,9 @@ SCRIPTS = [pytest.param(script, id=script.name) for script in balanced(spec.scri
 
 @NEEDS_WABT
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_script_passes(script, device):
-    report = spec.run_script(script, engines.lanewise_engine(device.name, script.suite.features))
-    known = {place for place in KNOWN_FAILURES[device.name] if place.startswith(f"{script.name}:")}
+def test_script_passes(script, device_name):
+    report = spec.run_script(script, engines.lanewise_engine(device_name, script.suite.features))
+    known = {place for place in KNOWN_FAILURES[device_name] if place.startswith(f"{script.name}:")}
     unexpected = [failure for failure in report.failures if failure.place not in known]
     cured = known - {failure.place for failure in report.failures}
     shown = "\n".join(map(str, unexpected[:20]))
@@ -60,17 +60,17 @@ TELLING = (
 
 @NEEDS_WABT
 @NEEDS_SUITES
-@pytest.mark.parametrize(("device_name", "options"), OPTIONS)
-def test_options_of_a_store_do_not_change_what_scripts_do(device_name, options):
+@pytest.mark.parametrize(("where", "options"), OPTIONS)
+def test_options_of_a_store_do_not_change_what_scripts_do(where, options):
     try:
-        lw.device(device_name)
+        lw.device(where)
     except lw.NoDeviceError as absent:
         pytest.skip(str(absent))
     failures = []
     for script in spec.choose(TELLING.split(), spec.scripts()):
-        engine = engines.lanewise_engine(device_name, script.suite.features, **options)
+        engine = engines.lanewise_engine(where, script.suite.features, **options)
         failures += spec.run_script(script, engine).failures
-    unexpected = [failure for failure in failures if failure.place not in KNOWN_FAILURES[device_name]]
+    unexpected = [failure for failure in failures if failure.place not in KNOWN_FAILURES[where]]
     assert not unexpected, "\n".join(map(str, unexpected[:20]))
 
 
