@@ -1,5 +1,9 @@
 """Lanewise runs whole programs on thousands of GPU threads, or on every core of a CPU."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from lanewise.devices import Device, DeviceArray, Launch, device
 from lanewise.devices.registry import launcher
 from lanewise.errors import (
@@ -7,17 +11,36 @@ from lanewise.errors import (
     CompileError,
     DeviceError,
     DeviceLostError,
+    InvalidError,
+    LaneError,
     LanewiseError,
     LangError,
     LangWarning,
+    LinkError,
+    MalformedError,
     NoDeviceError,
     OutOfMemoryError,
     TrapError,
+    UnsupportedError,
+    WasmError,
+    WasmException,
+    WasmTrap,
 )
 from lanewise.lang import functions
 from lanewise.version import __version__
 
+if TYPE_CHECKING:
+    from lanewise.wasm.module import Module, Source
+
 functions.launcher = launcher
+
+
+def load(source: Source) -> Module:
+    """Load a WebAssembly module from a path or from bytes, and check it."""
+    from lanewise.wasm.module import Module  # brings the engine with it, which `import lanewise` need not
+
+    return Module.load(source)
+
 
 __all__ = [
     "ArgumentError",
@@ -26,13 +49,22 @@ __all__ = [
     "DeviceArray",
     "DeviceError",
     "DeviceLostError",
+    "InvalidError",
+    "LaneError",
     "LanewiseError",
     "LangError",
     "LangWarning",
     "Launch",
+    "LinkError",
+    "MalformedError",
     "NoDeviceError",
     "OutOfMemoryError",
     "TrapError",
+    "UnsupportedError",
+    "WasmError",
+    "WasmException",
+    "WasmTrap",
     "__version__",
     "device",
+    "load",
 ]

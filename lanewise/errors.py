@@ -5,6 +5,11 @@ A message says what was wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
 
 class LanewiseError(Exception):
     """Base of all errors that Lanewise raises on purpose."""
@@ -86,8 +91,8 @@ class LinkError(WasmError):
     """An import is missing or does not fit what is given for it; the message names it."""
 
 
-class WasmException(WasmError):
-    """A guest threw an exception and nobody caught it: `tag` is its kind if an instance exports it, `values` its load."""
+class WasmException(WasmError):  # noqa: N818 (the word of the specification)
+    """A guest threw an exception that nobody caught: `tag` is its kind if an instance exports it, `values` its load."""
 
     def __init__(self, message: str, *, tag: object = None, values: tuple[object, ...] = ()) -> None:
         super().__init__(message)
@@ -95,10 +100,12 @@ class WasmException(WasmError):
         self.values = values
 
 
-class WasmTrap(WasmError):
+class WasmTrap(WasmError):  # noqa: N818 (the word of the specification)
     """A lane ended early: `kind` is the reason in the words of the WebAssembly specification."""
 
-    def __init__(self, kind: str, *, lane: int = 0, function: str = "", offset: int = 0, frames: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, kind: str, *, lane: int = 0, function: str = "", offset: int = 0, frames: tuple[str, ...] = ()
+    ) -> None:
         where = f" in {function} (+{offset:#x})" if function else ""
         super().__init__(f"{kind}{where}" + "".join(f"\n    {frame}" for frame in frames))
         self.kind = kind
@@ -106,3 +113,26 @@ class WasmTrap(WasmError):
         self.function = function
         self.offset = offset
         self.frames = frames
+
+
+class LaneError(WasmTrap):
+    """Some elements of a vectorised call trapped; `lanes` says which, `kinds` why, `results` is what the others gave.
+
+    Lanes are counted along the flattened result. `lane`, `kind`, `function` and `offset` are those of the first.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        lanes: np.ndarray[Any, Any],
+        kinds: list[str],
+        results: object,
+        function: str,
+        offset: int,
+    ) -> None:
+        super().__init__(kinds[0], lane=int(lanes[0]), function=function, offset=offset)
+        self.args = (message,)
+        self.lanes = lanes
+        self.kinds = kinds
+        self.results = results

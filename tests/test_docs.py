@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import lanewise
 from lanewise import lang, settings
 from lanewise.lang import functions, structs
 from lanewise.lang.functions import DeviceFunction
@@ -136,11 +137,34 @@ def test_blocks_of_the_language_reference_run(tmp_path):
     run(script)
 
 
-def test_readme_shows_the_histogram_example():
-    assert python_blocks(ROOT / "README.md")[0] == (ROOT / "examples" / "histogram.py").read_text()
+def copy_modules(target: Path) -> None:
+    """Put the modules of the examples where blocks of the documents look for them."""
+    for module in (ROOT / "examples" / "wasm").glob("*.wasm"):
+        (target / module.name).write_bytes(module.read_bytes())
+
+
+def test_blocks_of_the_webassembly_guide_run(tmp_path):
+    copy_modules(tmp_path)
+    script = tmp_path / "guide.py"
+    script.write_text("\n\n".join(python_blocks(ROOT / "docs" / "wasm.md")))
+    run(script)
+
+
+def test_webassembly_guide_shows_what_a_module_shows():
+    shown = re.search(
+        r'>>> lw\.load\("([\w.]+)"\)\n(.*?)^```', (ROOT / "docs" / "wasm.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert shown, "docs/wasm.md shows no module"
+    assert shown[2].rstrip() == repr(lanewise.load(ROOT / "examples" / "wasm" / shown[1]))
+
+
+@pytest.mark.parametrize("example", ["histogram.py", "wasm/vectorised.py"])
+def test_readme_shows_the_example(example):
+    assert (ROOT / "examples" / example).read_text() in python_blocks(ROOT / "README.md")
 
 
 def test_blocks_of_the_readme_run(tmp_path):
+    copy_modules(tmp_path)
     for index, block in enumerate(python_blocks(ROOT / "README.md")):
         script = tmp_path / f"block{index}.py"
         script.write_text(block)

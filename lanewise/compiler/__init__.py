@@ -7,7 +7,7 @@ from __future__ import annotations
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
 from lanewise.compiler.pipeline import Compiled, compile_module, stages
-from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, find_ptxas
+from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas
 from lanewise.compiler.targets import Target
 from lanewise.compiler.workers import Job, WorkerPool, compile_guest
 
@@ -21,6 +21,7 @@ __all__ = [
     "Target",
     "WorkerPool",
     "assemble",
+    "assemble_piece",
     "compile_guest",
     "compile_module",
     "default_cache",

@@ -59,6 +59,22 @@ def assemble(ptx: bytes, sm: int = 90) -> PtxasReport:
         return PtxasReport(_kernels(said), cubin.read_bytes())
 
 
+def assemble_piece(ptx: bytes, sm: int) -> bytes:
+    """Assemble a piece of a program into machine code that can be linked with the others'."""
+    program = find_ptxas()
+    if program is None:
+        raise CompileError("ptxas was not found; install the CUDA toolkit or set CUDA_HOME to where it is")
+    with tempfile.TemporaryDirectory(prefix="lanewise-") as directory:
+        source, cubin = Path(directory, "piece.ptx"), Path(directory, "piece.cubin")
+        source.write_bytes(ptx)
+        command = [program, "-c", f"-arch=sm_{sm}", "-o", str(cubin), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            said = (done.stdout + done.stderr).replace(directory + os.sep, "").strip()
+            raise CompileError(f"ptxas refused the PTX: {said}")
+        return cubin.read_bytes()
+
+
 def _kernels(said: str) -> dict[str, KernelUsage]:
     """Read the `-v` report: a block per kernel, and blocks for device functions in between that have no registers."""
     kernels = {}

@@ -23,7 +23,7 @@ from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
 from lanewise.devices.cuda_driver import FORKED, device_count
-from lanewise.devices.cuda_engine import SEPARATOR, Engine, LocalEngine
+from lanewise.devices.cuda_engine import Engine, LocalEngine, bundle
 from lanewise.devices.cuda_remote import RemoteEngine
 from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
@@ -271,7 +271,7 @@ class CudaDevice(Device):
         offsets, packed = [], struct.Struct(layout)
         for at in range(len(layout)):
             offsets.append(struct.calcsize(layout[: at + 1]) - struct.calcsize(layout[at]))
-        handle = self._guard(self._engine_now().load, SEPARATOR.join(ptx), name, entry, offsets, packed.format, stack)
+        handle = self._guard(self._engine_now().load, bundle(ptx), name, entry, offsets, packed.format, stack)
         return NativeKernel(name, handle)
 
     def launch_native(self, kernel: NativeKernel, threads: int, group_size: int, values: Sequence[Any]) -> Launch:

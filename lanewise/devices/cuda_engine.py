@@ -10,18 +10,42 @@ import ctypes
 import struct
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
 
-from lanewise.compiler import Cache, default_cache
+from lanewise import settings
+from lanewise.compiler import Cache, assemble_piece, default_cache, find_ptxas
 from lanewise.compiler.targets import OLDEST_SM
 from lanewise.devices.cuda_driver import check, driver, error_of
 from lanewise.errors import CompileError, DeviceError, DeviceLostError, NoDeviceError
 from lanewise.lang.lane import NO_TRAP, Traps
 
-SEPARATOR = b"\0"
-"""Stands between PTX modules that are linked into one program."""
+_WORTH_ASSEMBLING = 4
+"""Pieces of a program from which assembling them at the same time is worth starting processes."""
+_BUNDLE = b"LWbundle"
+
+
+def bundle(codes: Sequence[bytes]) -> bytes:
+    """Several pieces of code (PTX, or machine code that can be linked) as one, for `load`."""
+    if len(codes) == 1:
+        return codes[0]
+    return _BUNDLE + struct.pack(f"<I{len(codes)}Q", len(codes), *(len(code) for code in codes)) + b"".join(codes)
+
+
+def _pieces(code: bytes) -> list[bytes]:
+    if not code.startswith(_BUNDLE):
+        return [code]
+    (count,) = struct.unpack_from("<I", code, len(_BUNDLE))
+    at = len(_BUNDLE) + 4 + 8 * count
+    found = []
+    for size in struct.unpack_from(f"<{count}Q", code, len(_BUNDLE) + 4):
+        found.append(code[at : at + size])
+        at += size
+    return found
+
+
 _LOG_BYTES = 16 * 1024
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
@@ -79,7 +103,7 @@ class Engine(Protocol):
     def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> Any:
         """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches.
 
-        `ptx` may be several modules with a zero byte between them, which are linked: see `SEPARATOR`.
+        `ptx` may be a `bundle` of several modules, which are linked.
         """
 
     def launch(self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
@@ -227,9 +251,25 @@ class LocalEngine:
         key = Cache.key_of("cubin", str(version), str(self.describe()["name"]), ptx)
         cubin = cache.get(key)
         if cubin is None:
-            cubin = _link(self._api, ptx, name)
+            cubin = self._linked(_pieces(ptx), name)
             cache.put(key, cubin)
         return cubin
+
+    def _linked(self, pieces: list[bytes], name: str) -> bytes:
+        """Machine code of a program; the pieces of a large one are assembled on all cores if ptxas is there.
+
+        Without it the driver assembles one after the other.
+        """
+        if len(pieces) >= _WORTH_ASSEMBLING and find_ptxas() is not None:
+            facts = self.describe()
+            sm = facts["major"] * 10 + facts["minor"]
+            try:
+                with ThreadPoolExecutor(settings.cpu_threads()) as pool:
+                    assembled = list(pool.map(lambda piece: assemble_piece(piece, sm), pieces))
+                return _link(self._api, assembled, name)
+            except CompileError:
+                pass  # a toolkit that the driver does not understand: the driver has an assembler of its own
+        return _link(self._api, pieces, name)
 
     def launch(self, handle: CudaFunction, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
         self._enter()
@@ -283,13 +323,14 @@ class LocalEngine:
         self._check(self._api.cuStreamSynchronize(self._api.CUstream(stream)))
 
 
-def _link(api: Any, ptx: bytes, name: str) -> bytes:
+def _link(api: Any, pieces: Sequence[bytes], name: str) -> bytes:
     # No options that the driver writes back to: the bindings free their memory when cuLinkCreate returns.
     state = check(api.cuLinkCreate(0, [], []))
     try:
-        kind = api.CUjitInputType.CU_JIT_INPUT_PTX
-        for part in ptx.split(SEPARATOR):
-            text = part + b"\0"
+        for part in pieces:
+            assembled = part.startswith(b"\x7fELF")
+            kind = api.CUjitInputType.CU_JIT_INPUT_CUBIN if assembled else api.CUjitInputType.CU_JIT_INPUT_PTX
+            text = part if assembled else part + b"\0"
             (status,) = api.cuLinkAddData(state, kind, text, len(text), name.encode(), 0, [], [])
             if status:
                 why = _refusal(api, text)

@@ -68,16 +68,19 @@ class Backend(ABC):
         """Set bytes of the device's memory."""
 
     @abstractmethod
-    def add(self, module: Module, build: Build, prefix: str) -> Any:
-        """Compile a module; its functions can be called once `table_of` has told where they are."""
+    def load(self, module: Module, throws: bool, tails: bool) -> Any:
+        """Compile a module; `throws` and `tails` say what calls in it may come back with."""
 
-    def join(self, loaded: Sequence[Any]) -> Sequence[Any]:
-        """Have modules call each other; gives all those whose functions are elsewhere now."""
-        return loaded
+    def link(self, loaded: Sequence[Any]) -> None:
+        """Have modules call each other."""
 
     @abstractmethod
     def table_of(self, loaded: Any) -> bytes:
-        """The function table of a module, its unused first entry left out."""
+        """The function table of a module, its unused first entry left out; it changes with `link` and `improve`."""
+
+    def improve(self, loaded: Any) -> bool:
+        """Go over to a better build of a module if one has become ready."""
+        return False
 
     @abstractmethod
     def call(self, loaded: Any, state: int, shared: int, entry: int, values: bytes) -> Outcome:

@@ -12,7 +12,7 @@ from lanewise.wasm.backend import Backend
 from lanewise.wasm.build import gpu_build, host_build
 
 
-def backend_for(device: Device | str, *, fuel: int | None = None, level: int = 3, **choices: Any) -> Backend:
+def backend_for(device: Device | str, *, fuel: int | None = None, level: int | None = None, **choices: Any) -> Backend:
     """The backend for a device; `choices` are fields of `Build`."""
     found = find_device(device) if isinstance(device, str) else device
     if isinstance(found, CpuDevice):
@@ -21,11 +21,11 @@ def backend_for(device: Device | str, *, fuel: int | None = None, level: int = 3
         if choices.get("layout") == "interleaved":
             choices.setdefault("checks", "explicit")
             choices.setdefault("alignment", "careful")
-        return CpuBackend(found, host_build(linked=True, throws=True, meter="off" if fuel is None else "count", **choices), level)
+        return CpuBackend(found, host_build(linked=True, meter="off" if fuel is None else "count", **choices), level)
     if found.name.startswith("cuda"):
         from lanewise.wasm.cuda_backend import CudaBackend
 
         if fuel is not None:
             choices["meter"] = "count"
-        return CudaBackend(found, gpu_build(linked=True, throws=True, tails=True, **choices), level)
+        return CudaBackend(found, gpu_build(linked=True, **choices), level)
     raise ArgumentError(f"instances live on cpu or cuda, not on {found.name}")

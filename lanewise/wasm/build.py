@@ -35,7 +35,7 @@ class Build:
     tails: bool = False
     """GPU: whether calls may come back with a request for a tail call."""
     fixed_memory: bool = False
-    """Whether the size of memory 0 cannot change: nobody can grow it."""
+    """Whether no memory can ever grow: their sizes are constants then."""
 
     @property
     def key(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,17 @@ from lanewise.devices.cpu_scheduler import FINISHED, GuestCall
 from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, HostCall, Outcome
 from lanewise.wasm.build import Build
+from lanewise.wasm.compile import (
+    OPTIMISED,
+    QUICK,
+    QUICK_FROM,
+    Later,
+    background,
+    code_bytes,
+    compile_parts,
+    is_cached,
+    part_count,
+)
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.host_functions import HOST_SYMBOL, host_program
 from lanewise.wasm.model import FuncType, Module
@@ -27,20 +38,31 @@ _MAX_TABLE = 10_000_000
 """Entries that a table may grow to; only those in use take memory."""
 
 
-@dataclass(frozen=True)
 class LoadedModule:
     """A module's code in this process."""
 
-    library: Library
-    table: int
-    entries: int
+    def __init__(self, program: ModuleProgram, codes: Sequence[bytes]) -> None:
+        self.program = program
+        self.entries = program.entries
+        self.better: Later | None = None
+        self.use(codes)
+
+    def use(self, codes: Sequence[bytes]) -> None:
+        """Load code; the code before it, if there was any, stays for calls that are still in it."""
+        table = self.program.context.functions_symbol[1:]
+        before = getattr(self, "library", None)
+        self.codes = codes
+        self.library: Library = load_object(codes, [table], runtime().guest_imports())
+        self.table = self.library.address(table)
+        self.kept = before
 
 
 class CpuBackend(Backend):
     """The machine that Python runs on."""
 
-    def __init__(self, device: CpuDevice, build: Build, level: int) -> None:
+    def __init__(self, device: CpuDevice, build: Build, level: int | None) -> None:
         self.build = build
+        self._loaded: dict[Any, tuple[Module, LoadedModule]] = {}
         self._device = device
         self._level = level
         self._code = NativeCode("guest", runtime().guest_entry)
@@ -72,15 +94,31 @@ class CpuBackend(Backend):
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
 
-    def add(self, module: Module, build: Build, prefix: str) -> LoadedModule:
-        program = ModuleProgram(module, build, prefix)
-        parts = program.parts()
-        codes = compile_guest([Job(part.ir, Target.host(), part.name, self._level) for part in parts])
-        return self._load(codes, program.context.functions_symbol[1:], program.entries)
+    def load(self, module: Module, throws: bool, tails: bool) -> LoadedModule:
+        build, target = replace(self.build, throws=throws), Target.host()
+        key = (id(module), build)
+        if key in self._loaded:
+            return self._loaded[key][1]
+        program = ModuleProgram(module, build, "g_")
+        name, level = f"store {build.key}", self._level
+        count = part_count(module, target)
+        quick = level is None and code_bytes(module) >= QUICK_FROM and not is_cached(module, name, target, OPTIMISED)
+        first = QUICK if quick else OPTIMISED if level is None else level
+        codes = compile_parts(module, name, target, first, lambda: program.parts(count))
+        loaded = LoadedModule(program, codes)
+        if quick:
+            loaded.better = Later(
+                lambda: compile_parts(module, name, target, OPTIMISED, lambda: program.parts(count), background())
+            )
+        self._loaded[key] = (module, loaded)
+        return loaded
 
-    def _load(self, codes: Sequence[bytes], table: str, entries: int) -> LoadedModule:
-        library = load_object(codes, [table], runtime().guest_imports())
-        return LoadedModule(library, library.address(table), entries)
+    def improve(self, loaded: LoadedModule) -> bool:
+        if loaded.better is None or loaded.better.result is None:
+            return False
+        loaded.use(loaded.better.result)  # type: ignore[arg-type]
+        loaded.better = None
+        return True
 
     def table_of(self, loaded: LoadedModule) -> bytes:
         return ctypes.string_at(loaded.table + state.CODE_ENTRY, (loaded.entries - 1) * state.CODE_ENTRY)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lanewise import settings
-from lanewise.compiler import Job, Target, compile_guest, load_object
+from lanewise.compiler import Target, load_object
 from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
@@ -16,8 +16,9 @@ from lanewise.devices.cpu_native import runtime
 from lanewise.wasm import lanes
 from lanewise.wasm.build import host_build
 from lanewise.wasm.guarded import GuardedMemory
-from lanewise.wasm.lane_setup import check_imports, element_references, lane_choices
-from lanewise.wasm.lanes import LaneProgram
+from lanewise.wasm.lane_code import LaneCode, lane_code
+from lanewise.wasm.lane_setup import element_references, lane_choices
+from lanewise.wasm.lanes import ENTRY, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
 
@@ -30,7 +31,7 @@ class CpuLanes:
     """One vectorised function on the CPU device."""
 
     def __init__(
-        self, module: Module, index: int, device: CpuDevice, *, fuel: int | None = None, level: int = 3, **choices: Any
+        self, module: Module, index: int, device: CpuDevice, *, fuel: int | None = None, level: int | None = None, **choices: Any
     ) -> None:
         self._module = module.model
         self._index = index
@@ -40,25 +41,32 @@ class CpuLanes:
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         self._build = host_build(**usual | lane_choices(self._module) | choices)
         self._lock = threading.Lock()
-        self._codes: dict[tuple[bool, ...], tuple[NativeCode, LaneProgram]] = {}
-        check_imports(LaneProgram(self._module, index, self._build, (False,) * len(self._module.functions[index].params)))
+        self._loaded: dict[tuple[bool, ...], tuple[NativeCode, LaneCode]] = {}
 
-    def _load(self, scalars: tuple[bool, ...]) -> tuple[NativeCode, LaneProgram]:
+    def check(self) -> None:
+        """Raise if the function cannot be run in lanes."""
+        self._load((False,) * len(self._module.functions[self._index].params))
+
+    def _load(self, scalars: tuple[bool, ...]) -> tuple[NativeCode, LaneFacts]:
         with self._lock:
-            if scalars not in self._codes:
-                program = LaneProgram(self._module, self._index, self._build, scalars)
-                (code,) = compile_guest([Job(program.ir(), Target.host(), "lanes", self._level)])
-                library = load_object(code, [program.entry], runtime().guest_imports())
-                self._codes[scalars] = NativeCode("lanes", library.address(program.entry), library), program
-            return self._codes[scalars]
+            if scalars not in self._loaded:
+                made = lane_code(self._module, self._index, self._build, scalars, Target.host(), self._level)
+                self._loaded[scalars] = _loaded(made.codes), made
+            code, made = self._loaded[scalars]
+            if made.better is not None and made.better.result is not None:
+                codes: Any = made.better.result
+                code, made = _loaded(codes), LaneCode(codes, made.facts, None)
+                self._loaded[scalars] = code, made
+            return code, made.facts
 
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""
-        code, program = self._load(tuple(not array.shape for array in arrays))
+        code, facts = self._load(tuple(not array.shape for array in arrays))
+        kinds = self._module.functions[self._index].results
         count = int(np.prod(shape, dtype=np.int64))
-        results = [np.empty(shape, DTYPES[kind]) for kind in program.type.results]
-        made = [self._device.empty(shape, DTYPES[kind]) for kind in program.type.results] if on_device else []
-        status = np.zeros(count, np.uint64) if not program.plain or program.can_trap or program.can_stop else None
+        results = [np.empty(shape, DTYPES[kind]) for kind in kinds]
+        made = [self._device.empty(shape, DTYPES[kind]) for kind in kinds] if on_device else []
+        status = np.zeros(count, np.uint64) if facts.can_trap or facts.can_stop else None
         workers = min(settings.cpu_threads(), max(1, count))
         words = np.zeros(lanes.ARRAYS + len(results) + len(arrays), np.uint64)
         words[lanes.COUNT] = count
@@ -67,8 +75,8 @@ class CpuLanes:
         words[lanes.SLOTS] = workers
         words[lanes.FUEL] = _UNLIMITED if self._fuel is None else self._fuel
         keep: list[Any] = [words, arrays, results, status, made]
-        if not program.plain:
-            keep.append(self._slots(program, words, workers))
+        if not facts.plain:
+            keep.append(self._slots(facts, words, workers))
         targets = [one.address if on_device else result.ctypes.data for one, result in zip(made or results, results, strict=True)]
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
         words[lanes.ARRAYS :] = [*targets, *sources]
@@ -76,9 +84,9 @@ class CpuLanes:
         self._device.launch_native(code, block, workers, keep).wait()
         return (made if on_device else results), status
 
-    def _slots(self, program: LaneProgram, words: np.ndarray[Any, Any], workers: int) -> Any:
+    def _slots(self, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int) -> Any:
         """A state and memories for each worker."""
-        states = np.zeros(workers * program.context.layout.count * self._build.stride, np.uint8)
+        states = np.zeros(workers * facts.cells * self._build.stride, np.uint8)
         owners: list[Any] = [states]
         pointers = []
         scale = self._build.stride // 8
@@ -87,8 +95,8 @@ class CpuLanes:
                 memory = GuardedMemory(0)
                 owners.append(memory)
                 pointers.append(memory.address)
-            for number in range(len(self._module.tables)):
-                table = np.zeros(max(1, program.table_reserve(number)) * scale, np.uint64)
+            for entries in facts.tables:
+                table = np.zeros(max(1, entries) * scale, np.uint64)
                 owners.append(table)
                 pointers.append(table.ctypes.data)
         for at, memory_type in enumerate(self._module.memories):
@@ -103,3 +111,8 @@ class CpuLanes:
         words[lanes.DATA] = data.ctypes.data
         words[lanes.ELEMENTS] = references.ctypes.data
         return owners, data, references, table_of_pointers
+
+
+def _loaded(codes: list[bytes]) -> NativeCode:
+    library = load_object(codes, [ENTRY], runtime().guest_imports())
+    return NativeCode("lanes", library.address(ENTRY), library)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from lanewise.compiler import Job, compile_guest
 from lanewise.devices.cuda import CudaDevice, NativeKernel
 from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, Outcome
 from lanewise.wasm.build import Build
+from lanewise.wasm.compile import compile_parts, fingerprint, part_count, usual_level
 from lanewise.wasm.model import PAGE, Module
 from lanewise.wasm.program import ModuleProgram
 
@@ -26,34 +27,22 @@ STACK_MARGIN = 6 * 1024
 
 
 class LoadedModule:
-    """A module's PTX, what it calls its things, and the program that it is part of."""
+    """A module's PTX, and the program on the GPU that it is part of."""
 
-    def __init__(self, ptx: bytes, prefix: str, entries: int) -> None:
-        self.ptx = ptx
-        self.prefix = prefix
-        self.entries = entries
+    def __init__(self, codes: Sequence[bytes], program: ModuleProgram) -> None:
+        self.codes = codes
+        self.prefix = program.context.prefix
+        self.entries = program.entries
         self.table = b""
-        self.program = _Program([self])
-
-
-class _Program:
-    """Modules linked into one piece of machine code, within which functions can be called by address."""
-
-    def __init__(self, members: list[LoadedModule]) -> None:
-        self.members = members
-        self.call: NativeKernel | None = None
-
-    @property
-    def loaded(self) -> bool:
-        """Whether it is on the GPU."""
-        return self.call is not None
+        self.program: NativeKernel | None = None
 
 
 class CudaBackend(Backend):
     """One GPU. A call is a launch of a single thread: right, but slow; many lanes at once are `Module.func`'s."""
 
-    def __init__(self, device: CudaDevice, build: Build, level: int) -> None:
+    def __init__(self, device: CudaDevice, build: Build, level: int | None) -> None:
         self.build = build
+        self._loaded: dict[Any, tuple[Module, LoadedModule]] = {}
         self._device = device
         self._level = level
 
@@ -79,30 +68,34 @@ class CudaBackend(Backend):
     def write(self, address: int, data: bytes) -> None:
         self._device.write(address, data)
 
-    def add(self, module: Module, build: Build, prefix: str) -> LoadedModule:
-        program = ModuleProgram(module, build, prefix)
-        (ptx,) = compile_guest(
-            [Job(part.ir, self._device.target, part.name, self._level) for part in program.parts()]
-        )
-        return LoadedModule(ptx, prefix, program.entries)
+    def load(self, module: Module, throws: bool, tails: bool) -> LoadedModule:
+        build = replace(self.build, throws=throws, tails=tails)
+        key = (id(module), build)
+        if key not in self._loaded:
+            program = ModuleProgram(module, build, f"m{fingerprint(module)}{int(throws)}{int(tails)}_")
+            level = usual_level(module, self._device.target) if self._level is None else self._level
+            count = part_count(module, self._device.target)
+            codes = compile_parts(
+                module, f"store {build.key}", self._device.target, level, lambda: program.parts(count)
+            )
+            self._loaded[key] = module, LoadedModule(codes, program)
+        return self._loaded[key][1]
 
-    def join(self, loaded: Sequence[LoadedModule]) -> Sequence[LoadedModule]:
-        """Link the programs that these modules are in into one, unless they are in one already."""
-        programs = list(dict.fromkeys(one.program for one in loaded))
-        if len(programs) == 1 and programs[0].loaded:
-            return []
-        members = [member for program in programs for member in program.members]
-        joined = _Program(members)
-        codes = [member.ptx for member in members]
+    def link(self, loaded: Sequence[LoadedModule]) -> None:
+        """Link modules into one program, unless they are one already."""
+        members = list(dict.fromkeys(loaded))
+        programs = {id(one.program): one.program for one in members}
+        if len(programs) == 1 and members[0].program is not None:
+            return
+        codes = [code for member in members for code in member.codes]
+        call = self._device.load_native(codes, "guest", f"{members[0].prefix}call", "QQQQ", STACK_BYTES)
         for member in members:
             size = member.entries * state.CODE_ENTRY
             room = self.alloc(size)
             export = self._device.load_native(codes, "guest", f"{member.prefix}export", "Q", STACK_BYTES)
             self._device.launch_native(export, 1, 1, [room.address])
             member.table = self.read(room.address, size)[state.CODE_ENTRY :]
-            member.program = joined
-        joined.call = self._device.load_native(codes, "guest", f"{members[0].prefix}call", "QQQQ", STACK_BYTES)
-        return members
+            member.program = call
 
     def table_of(self, loaded: LoadedModule) -> bytes:
         return loaded.table
@@ -111,7 +104,7 @@ class CudaBackend(Backend):
         room = self.alloc(len(values))
         self.write(room.address, values)
         arguments = [state_address, entry, room.address, STACK_BYTES - STACK_MARGIN]
-        self._device.launch_native(loaded.program.call, 1, 1, arguments)
+        self._device.launch_native(loaded.program, 1, 1, arguments)
         left = self.read(room.address, len(values))
         trapped = any(self.read(shared, 4))
         return Outcome(left, trapped)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.compiler import Job, compile_guest
 from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
 from lanewise.errors import OutOfMemoryError
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lanes, traps
 from lanewise.wasm.build import Build, gpu_build
-from lanewise.wasm.lane_setup import check_imports, element_references, lane_choices
-from lanewise.wasm.lanes import LANE_GROUP, LaneProgram
+from lanewise.wasm.lane_code import lane_code
+from lanewise.wasm.lane_setup import element_references, lane_choices
+from lanewise.wasm.lanes import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
 
@@ -31,7 +31,7 @@ class CudaLanes:
     """One vectorised function on one GPU."""
 
     def __init__(
-        self, module: Module, index: int, device: CudaDevice, *, fuel: int | None = None, level: int = 3, **choices: Any
+        self, module: Module, index: int, device: CudaDevice, *, fuel: int | None = None, level: int | None = None, **choices: Any
     ) -> None:
         self._module = module.model
         self._index = index
@@ -41,30 +41,33 @@ class CudaLanes:
         usual: dict[str, Any] = {"layout": "interleaved", "alignment": "exit", "meter": "stop" if fuel is None else "count"}
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
-        self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneProgram]] = {}
-        check_imports(LaneProgram(self._module, index, self._build, (False,) * len(self._module.functions[index].params)))
+        self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
 
-    def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneProgram]:
+    def check(self) -> None:
+        """Raise if the function cannot be run in lanes."""
+        self._load((False,) * len(self._module.functions[self._index].params), self._build)
+
+    def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
             key = (scalars, build)
             if key not in self._loaded:
-                program = LaneProgram(self._module, self._index, build, scalars)
-                (ptx,) = compile_guest([Job(program.ir(), self._device.target, "lanes", self._level)])
-                stack = STACK_BYTES if program.can_stop or not program.plain else 0
-                kernel = self._device.load_native([ptx], "lanes", program.entry, "Q", stack)
-                self._loaded[key] = kernel, program
+                made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
+                stack = STACK_BYTES if made.facts.can_stop else 0
+                kernel = self._device.load_native(made.codes, "lanes", ENTRY, "Q", stack)
+                self._loaded[key] = kernel, made.facts
             return self._loaded[key]
 
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""
         device = self._device
         scalars = tuple(not array.shape for array in arrays)
-        _, program = self._load(scalars, self._build)
+        _, facts = self._load(scalars, self._build)
+        kinds = self._module.functions[self._index].results
         count = int(np.prod(shape, dtype=np.int64))
         given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
-        results = [device.empty(shape, DTYPES[kind]) for kind in program.type.results]
+        results = [device.empty(shape, DTYPES[kind]) for kind in kinds]
         status = None
-        if not program.plain or program.can_trap or program.can_stop:
+        if facts.can_trap or facts.can_stop:
             status = device.zeros(max(count, 1), np.uint64)
         if count:
             self._launch(scalars, self._build, given, results, status, count, None)
@@ -89,7 +92,7 @@ class CudaLanes:
         self, scalars: tuple[bool, ...], build: Build, given: list[Any], results: list[Any], status: Any, count: int, indices: Any
     ) -> None:
         device = self._device
-        kernel, program = self._load(scalars, build)
+        kernel, facts = self._load(scalars, build)
         words = np.zeros(lanes.ARRAYS + len(results) + len(given), np.uint64)
         words[lanes.COUNT] = count
         words[lanes.STATUS] = status.address if status is not None else 0
@@ -98,14 +101,14 @@ class CudaLanes:
         words[lanes.STOP] = device.stop_word
         words[lanes.INDICES] = indices.address if indices is not None else 0
         words[lanes.ARRAYS :] = [array.address for array in (*results, *given)]
-        if program.plain:
+        if facts.plain:
             run = device.array(words)
             device.launch_native(kernel, count, LANE_GROUP, [run.address])
             if status is not None:
                 device.finish_or_stop()
             return
         slots = min(-(-count // WARP_SIZE) * WARP_SIZE, device.properties.resident_threads)
-        states, memory, slots = self._slots(program, slots)
+        states, memory, slots = self._slots(facts, slots)
         progress = device.array(np.arange(slots, dtype=np.uint64))
         data = device.array(np.frombuffer(self._module.data, np.uint8))
         references = device.array(np.array(element_references(self._module) or [0], np.uint64))
@@ -120,14 +123,12 @@ class CudaLanes:
             if progress.get().min() >= count:  # lanes that trapped left their slot's other elements behind
                 return
 
-    def _slots(self, program: LaneProgram, slots: int) -> tuple[Any, Any, int]:
+    def _slots(self, facts: LaneFacts, slots: int) -> tuple[Any, Any, int]:
         """States and memories, all zero, for as many slots as there is room for."""
-        cells = program.context.layout.count
-        arena = (program.arena_bytes + 15) // 16 * 16
         while True:
             try:
-                states = self._device.zeros(slots * cells, np.uint64)
-                memory = self._device.zeros(max(slots * arena, 16), np.uint8)
+                states = self._device.zeros(slots * facts.cells, np.uint64)
+                memory = self._device.zeros(max(slots * facts.arena_bytes, 16), np.uint8)
             except OutOfMemoryError:
                 if slots <= WARP_SIZE:
                     raise

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lanewise.devices.cpu import CpuDevice
 from lanewise.errors import ArgumentError
 from lanewise.wasm import state
+from lanewise.wasm.describe import shown_name, type_words
 from lanewise.wasm.model import PAGE, FuncType, GlobalType, Limits, MemoryType, TableType, TagType
-from lanewise.wasm.values import pack_bits, to_host, unpack_bits
+from lanewise.wasm.values import pack_bits, shown, to_host, unpack_bits
 
 if TYPE_CHECKING:
     from lanewise.wasm.store import Store
@@ -32,7 +34,8 @@ class Function:
         """Call it: numbers in, a number, None or a tuple of numbers out; a trap raises WasmTrap."""
         if len(args) != len(self.type.params):
             raise ArgumentError(
-                f"{self.name} takes {len(self.type.params)} arguments, {len(args)} were given; its type is {self.type}"
+                f"{self.name} takes {len(self.type.params)} argument{'' if len(self.type.params) == 1 else 's'}, "
+                f"{len(args)} given; its type is {self.type}"
             )
         bits = [
             to_host.bits_of(self.store, kind, value, f"argument {at + 1} of {self.name}")
@@ -57,7 +60,7 @@ class Function:
         ]
 
     def __repr__(self) -> str:
-        return f"<function {self.name} {self.type}>"
+        return f"<function {shown_name(self.name)} {self.type}>"
 
 
 class _Record:
@@ -98,28 +101,64 @@ class Memory(_Record):
         return self._cell(state.MEMORY_BASE)
 
     def read(self, address: int = 0, nbytes: int | None = None) -> bytes:
-        """A copy of bytes."""
+        """A copy of bytes, up to the end if there is no number of them."""
         count = self._range(address, nbytes)
         return self.store.read_linear(self.base, address, count)
 
-    def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
-        """Set bytes."""
-        self._range(address, len(data))
-        self.store.write_linear(self.base, address, bytes(data))
+    def write(self, address: int, data: bytes | bytearray | memoryview | np.ndarray[Any, Any]) -> None:
+        """Set bytes: those of a bytes-like object or of an array."""
+        try:
+            raw = data.tobytes() if isinstance(data, np.ndarray) else memoryview(data).tobytes()
+        except (TypeError, ValueError):
+            hint = "; encode it" if isinstance(data, str) else ""
+            raise ArgumentError(f"memory takes bytes or an array, not {type(data).__name__}{hint}") from None
+        self._range(address, len(raw))
+        self.store.write_linear(self.base, address, raw)
 
     def _range(self, address: int, nbytes: int | None) -> int:
+        for number in (address, nbytes):
+            if number is not None and not isinstance(number, int | np.integer):
+                raise ArgumentError(f"addresses and sizes of a memory are whole numbers, not {shown(number)}")
         size = self.nbytes
-        count = size - address if nbytes is None else nbytes
+        count = size - address if nbytes is None else int(nbytes)
         if address < 0 or count < 0 or address + count > size:
             raise ArgumentError(f"bytes {address:,} to {address + count:,} are not all in a memory of {size:,}")
         return count
 
-    def array(self) -> np.ndarray[Any, Any]:
-        """Its bytes: on the CPU a view, which stays valid when the memory grows, elsewhere a copy."""
-        return self.store.linear_array(self.base, self.nbytes, self)
+    def array(self, dtype: Any = np.uint8, address: int = 0, count: int | None = None) -> np.ndarray[Any, Any]:
+        """What it holds from an address on, as elements of a type.
+
+        On the CPU it is a view: it stays valid when the memory grows, though it does not grow with it, and keeps the
+        memory alive. Elsewhere it is a copy that cannot be written to; `write` can.
+        """
+        try:
+            element = np.dtype(dtype)
+        except TypeError:
+            raise ArgumentError(f"{shown(dtype)} is no type of NumPy") from None
+        if element.hasobject or not element.itemsize:
+            raise ArgumentError(f"a memory holds bytes, which are no {element}")
+        nbytes = self._range(address, None if count is None else count * element.itemsize)
+        end = address + nbytes // element.itemsize * element.itemsize
+        raw = self.store.linear_array(self.base, self.nbytes, self)
+        if self.store.stride != 8 or not isinstance(self.store.device, CpuDevice):
+            raw.flags.writeable = False
+        return raw[address:end].view(element)
+
+    def grow(self, pages: int) -> int:
+        """Add pages of 64 KiB, filled with zeros; gives how many there were."""
+        if not isinstance(pages, int | np.integer) or pages < 0:
+            raise ArgumentError(f"a memory grows by a whole number of pages, not by {shown(pages)}")
+        before = self.nbytes // PAGE
+        if not self.store.grow_linear(self.record, int(pages) * PAGE):
+            most = self._cell(state.MEMORY_MAXIMUM) // PAGE
+            raise ArgumentError(f"the memory has {before:,} pages and can have {most:,}; it cannot grow by {pages:,}")
+        return before
+
+    def __len__(self) -> int:
+        return self.nbytes
 
     def __repr__(self) -> str:
-        return f"<memory of {self.nbytes:,} bytes>"
+        return f"<{type_words(self.type)}>"
 
 
 class Table(_Record):
@@ -140,14 +179,18 @@ class Table(_Record):
         return self._cell(state.TABLE_SIZE)
 
     def __getitem__(self, index: int) -> Any:
-        if not 0 <= index < len(self):
-            raise ArgumentError(f"the table has {len(self):,} entries; there is no entry {index}")
+        """A function, what else the reference stands for, or None."""
+        if not isinstance(index, int | np.integer) or not 0 <= index < len(self):
+            raise ArgumentError(f"the table has {len(self):,} entries; there is no entry {shown(index)}")
         return to_host.reference_value(
-            self.store, self.declared.element, self.store.read_cell(self._cell(state.TABLE_BASE), index)
+            self.store, self.declared.element, self.store.read_cell(self._cell(state.TABLE_BASE), int(index))
         )
 
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
     def __repr__(self) -> str:
-        return f"<table of {len(self):,} {self.declared.element}>"
+        return f"<{type_words(self.type)}>"
 
 
 class Global(_Record):
@@ -187,7 +230,7 @@ class Global(_Record):
             self.store.write_cell(self.record, at, int(word))
 
     def __repr__(self) -> str:
-        return f"<{'mutable ' if self.type.mutable else ''}global {self.type.value} {self.value}>"
+        return f"<global {type_words(self.type)}: {self.value!r}>"
 
 
 class Tag:
@@ -195,13 +238,14 @@ class Tag:
 
     kind = "tag"
 
-    def __init__(self, number_in_store: int, type_: TagType, number: int | None = None) -> None:
+    def __init__(self, store: Store, number_in_store: int, type_: TagType, number: int | None = None) -> None:
+        self.store = store
         self.number_in_store = number_in_store
         self.number = number
         self.type = type_
 
     def __repr__(self) -> str:
-        return f"<tag {self.type.type.params}>"
+        return f"<{type_words(self.type)}>"
 
 
 Extern = Function | Memory | Table | Global | Tag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanewise.errors import LinkError
+from lanewise.wasm.compile import cached_text
 from lanewise.wasm.foreign import explain_import
 from lanewise.wasm.instructions import instructions, locals_of
 from lanewise.wasm.lanes import LaneProgram
@@ -33,11 +34,15 @@ def element_references(module: Module) -> list[int]:
 
 def rules_used(module: Module) -> frozenset[str]:
     """Which rules of the opcode table the functions of a module use: what it never does need not be provided for."""
+    return frozenset(cached_text("rules", module, lambda: ",".join(sorted(_rules(module)))).split(","))
+
+
+def _rules(module: Module) -> set[str]:
     found: set[str] = set()
     for body in module.bodies:
         _, first = locals_of(module, body)
         found |= {one.op.rule for one in instructions(module, first, body.end)}
-    return frozenset(found)
+    return found
 
 
 def lane_choices(module: Module) -> dict[str, bool]:

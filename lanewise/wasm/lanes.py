@@ -7,7 +7,7 @@ tells it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lanewise.settings import WARP_SIZE
@@ -18,7 +18,7 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, recursive_functions
+from lanewise.wasm.program import ModuleProgram, Part, recursive_functions
 
 ITEM_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
 """Types that arrays can hold."""
@@ -40,6 +40,19 @@ DATA = 12  # pointer to the bytes of the module
 ELEMENTS = 13  # pointer to the references of its element segments
 INDICES = 14  # pointer to the numbers of the elements to run, null for all of them
 ARRAYS = 15
+
+
+@dataclass(frozen=True)
+class LaneFacts:
+    """What the host must know of a lane program to run it."""
+
+    plain: bool
+    can_trap: bool
+    can_stop: bool
+    cells: int
+    arena_bytes: int
+    memories: list[int]
+    tables: list[int]
 
 
 class LaneProgram:
@@ -115,13 +128,28 @@ class LaneProgram:
         most = limits.maximum if limits.maximum is not None else limits.minimum + GROW_ENTRIES
         return max(limits.minimum, min(most, limits.minimum + GROW_ENTRIES))
 
-    @property
-    def entry(self) -> str:
-        """The symbol that a launch starts."""
-        return "g_lanes"
+    def facts(self) -> LaneFacts:
+        """What the host must know of the program."""
+        return LaneFacts(
+            plain=self.plain,
+            can_trap=self.can_trap or not self.plain,
+            can_stop=self.can_stop or not self.plain,
+            cells=self.context.layout.count,
+            arena_bytes=0 if self.plain else (self.arena_bytes + 15) // 16 * 16,
+            memories=[] if self.plain else [self.memory_reserve(at) for at in range(len(self.module.memories))],
+            tables=[] if self.plain else [self.table_reserve(at) for at in range(len(self.module.tables))],
+        )
+
+    def parts(self, count: int = 1) -> list[Part]:
+        """The program in pieces; the last holds the entry."""
+        if self.plain:
+            return [Part("lanes", self.ir())]
+        *others, last = self.program.parts(count)
+        entry = self._slot_gpu() if self.build.gpu else self._cpu()
+        return [*others, Part(last.name, "\n".join([last.ir, self._slot_element(), entry]))]
 
     def ir(self) -> str:
-        """The whole program."""
+        """The whole program in one piece."""
         if self.plain:
             if self.build.gpu:
                 for index in self._recursive:
@@ -129,8 +157,8 @@ class LaneProgram:
             texts = [fn.text().replace("define hidden", "define internal", 1) for fn in self.reachable.values()]
             texts += [self._plain_element(), self._plain_gpu() if self.build.gpu else self._cpu()]
             return "\n".join([*texts, prelude(self.build)])
-        (part,) = self.program.parts()
-        return "\n".join([part.ir, self._slot_element(), self._slot_gpu() if self.build.gpu else self._cpu()])
+        (part,) = self.parts()
+        return part.ir
 
     # --- one element -------------------------------------------------------------------------------------------------
 
@@ -229,7 +257,7 @@ class LaneProgram:
 
     def _kernel(self, body: str) -> str:
         return (
-            f"define ptx_kernel void @{self.entry}(ptr %run, i32 %n, ptr %traps) "
+            f"define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) "
             f'"nvvm.maxntid"="{LANE_GROUP}" {{\n{body}}}\n'
         )
 
@@ -382,7 +410,7 @@ define internal void @g_enter(ptr %frame, i64 %x, i64 %y) #0 {{
 {self._load_pointers()}  call void @g_range(ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {self._pointer_arguments()})
   ret void
 }}
-define void @{self.entry}(ptr %launch, ptr %worker, ptr %args) #0 {{
+define void @{ENTRY}(ptr %launch, ptr %worker, ptr %args) #0 {{
   %run = load ptr, ptr %args
   %now_at = alloca i64
   %frame = alloca {frame}
@@ -411,6 +439,8 @@ again:
 """
 
 
+ENTRY = "g_lanes"
+"""The symbol that a launch starts."""
 GROW_PAGES = 64
 """How many pages a memory of a slot can grow by."""
 GROW_ENTRIES = 1024

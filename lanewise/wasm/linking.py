@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+import numbers
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lanewise.errors import LinkError
+from lanewise.errors import ArgumentError, LinkError
+from lanewise.wasm.describe import known_names, shown_name
 from lanewise.wasm.externs import Extern, Function, Global, Memory, Table, Tag
 from lanewise.wasm.foreign import explain_import
 from lanewise.wasm.model import FuncType, GlobalType, Import, Limits, MemoryType, Module, TableType, TagType
+from lanewise.wasm.values import shown, to_host
 
 if TYPE_CHECKING:
     from lanewise.wasm.store import Store
@@ -17,41 +19,86 @@ if TYPE_CHECKING:
 
 def match_imports(store: Store, module: Module, imports: Mapping[str, Any]) -> list[Extern]:
     """What to give a module for each of its imports, in order; raises LinkError for the first that does not fit."""
+    if not isinstance(imports, Mapping):
+        raise LinkError(f"imports is a {type(imports).__name__}; {_FORM}")
     return [_find(store, wanted, imports) for wanted in module.imports]
 
 
+_FORM = 'give a mapping of module names to mappings of names, as in imports={"env": {"log": print}}'
+
+
 def _find(store: Store, wanted: Import, imports: Mapping[str, Any]) -> Extern:
-    where = f"{wanted.module}.{wanted.name}"
+    where = f"{shown_name(wanted.module)}.{shown_name(wanted.name)}"
     source = imports.get(wanted.module)
     if source is None:
-        raise LinkError(_missing(where, wanted, wanted.module, list(imports), "modules"))
-    names: Mapping[str, Any] = getattr(source, "exports", source)
+        raise LinkError(_missing(where, wanted, wanted.module, imports, "modules"))
+    names = getattr(source, "exports", source)
+    if not isinstance(names, Mapping):
+        raise LinkError(f"imports[{wanted.module!r}] is a {type(source).__name__}; {_FORM}")
     if wanted.name not in names:
-        raise LinkError(_missing(where, wanted, wanted.name, list(names), f"names in {wanted.module!r}"))
-    given = names[wanted.name]
-    if callable(given) and not isinstance(given, Function) and isinstance(wanted.type, FuncType):
-        return store.host_function(wanted.type, given, where)
-    if isinstance(given, int | float) and isinstance(wanted.type, GlobalType) and not wanted.type.mutable:
-        return store.constant(wanted.type, given)
+        raise LinkError(_missing(where, wanted, wanted.name, names, f"names in {wanted.module!r}"))
+    return _fit(store, wanted, names[wanted.name], where)
+
+
+def _fit(store: Store, wanted: Import, given: Any, where: str) -> Extern:
+    """What is given as what is wanted; numbers and Python functions become part of the store."""
+    if isinstance(wanted.type, FuncType) and callable(given) and not isinstance(given, Function):
+        return store.host_function(wanted.type, HostImport(where, wanted.type, given), where)
+    if isinstance(wanted.type, GlobalType) and isinstance(given, numbers.Real):
+        if wanted.type.mutable:
+            raise LinkError(f"incompatible import type: {where} is to be {_global(wanted.type)}, which a number is not")
+        try:
+            return store.constant(wanted.type, given)
+        except ArgumentError as error:
+            raise LinkError(f"incompatible import type: {where}: {error}") from None
     if not isinstance(given, Function | Memory | Table | Global | Tag):
         raise LinkError(f"incompatible import type: {where} is to be a {wanted.kind}, not {type(given).__name__}")
-    if not isinstance(given, Tag) and given.store is not store:
-        raise LinkError(f"{where} belongs to another store; instances that share things must be made in one store")
+    if given.store is not store:
+        raise LinkError(
+            f"{where} belongs to another store; instances that share things are made in one: Store(...).instantiate"
+        )
     reason = _mismatch(wanted.type, given)
     if reason:
         raise LinkError(f"incompatible import type: {where} {reason}")
     return given
 
 
-def _missing(where: str, wanted: Import, name: str, known: list[str], what: str) -> str:
-    message = f"unknown import: {where}, a {wanted.kind}" + (f" of type {wanted.type}" if wanted.kind == "function" else "")
-    near = difflib.get_close_matches(name, known, 1)
-    if near:
-        message += f"; did you mean {near[0]!r}?"
-    elif known:
-        message += f"; the {what} given are {', '.join(sorted(known)[:12])}"
+class HostImport:
+    """A Python function as guests call it: what it gives must be what the module was told."""
+
+    def __init__(self, where: str, kind: FuncType, function: Callable[..., Any]) -> None:
+        self._where = where
+        self._kind = kind
+        self._function = function
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the function and check how many results it gives, and that each fits."""
+        result = self._function(*args)
+        kinds = self._kind.results
+        if not kinds:
+            return None
+        if len(kinds) == 1:
+            values = [result]
+        elif isinstance(result, tuple | list):
+            values = list(result)
+        else:
+            raise ArgumentError(f"{self._where} is to give a tuple of {len(kinds)} results, it gave {shown(result)}")
+        if len(values) != len(kinds):
+            raise ArgumentError(f"{self._where} is to give {len(kinds)} results, it gave {len(values)}")
+        for at, (one, value) in enumerate(zip(kinds, values, strict=True)):
+            if not one.endswith("ref"):
+                to_host.bits_of(None, one, value, f"result {at + 1} of {self._where}")
+        return result
+
+
+def _missing(where: str, wanted: Import, name: str, known: Mapping[str, Any], what: str) -> str:
+    message = f"unknown import: {where}, a {wanted.kind}" + (
+        f" of type {wanted.type}" if wanted.kind == "function" else ""
+    )
+    if known:
+        message += f"; {known_names(name, known, f'the {what} given are')}"
     else:
-        message += "; nothing is given: pass imports={...}"
+        message += "; nothing is given: pass imports={...}" if what == "modules" else f"; there are no {what}"
     hint = explain_import(wanted.module, wanted.name)
     return f"{message}. {hint}" if hint else message
 

@@ -134,6 +134,8 @@ class FunctionLowering:
         self.loops = False
         self.touches = False
         """Whether it uses anything that belongs to an instance."""
+        self.leaves = False
+        """Whether some access may need a careful build."""
         self.unwinds = False
         """Whether some call leaves the function with an exception."""
 
@@ -188,6 +190,13 @@ class FunctionLowering:
         self.lines.append(f"br i1 {condition}, label %{bad}, label %{fine}, !prof !0")
         self.lines.append(f"{fine}:")
         self.cold += (f"{bad}:", f"call void @lw.trap(ptr %st, i32 {kind}, i32 {self.place})", "unreachable")
+
+    def leave_if(self, condition: str) -> None:
+        """End the lane, to be run again in a careful build, if a condition holds; all such exits are one."""
+        fine = self.label("on")
+        self.leaves = self.traps = True
+        self.lines.append(f"br i1 {condition}, label %careful, label %{fine}, !prof !0")
+        self.lines.append(f"{fine}:")
 
     # --- cells -------------------------------------------------------------------------------------------------------
 
@@ -466,16 +475,19 @@ class FunctionLowering:
         self.emit(f"{fine}:")
         self.cold += (f"{dry}:", f"call void @lw.refuel(ptr %st, i32 {self.place})", f"br label %{fine}")
 
-    def text(self) -> str:
-        """The LLVM definition of the function."""
+    def text(self, inline: bool = True) -> str:
+        """The LLVM definition of the function; `inline` whether callers may swallow it."""
         kind = self.function.type
         parameters = ["ptr %st", "ptr %mem", *(f"{LLVM_TYPES[param]} %p{at}" for at, param in enumerate(kind.params))]
         if self.unwinds:
             self.cold += ("unwind:", f"ret {result_type(kind)} poison" if kind.results else "ret void")
+        if self.leaves:
+            exit_ = f"call void @lw.trap(ptr %st, i32 {traps.MISALIGNED}, i32 {self.function.start})"
+            self.cold += ("careful:", exit_, "unreachable")
         body = "\n".join([*self.slots, *self.lines, *self.cold])
         return (
             f"define hidden {self.context.convention}{result_type(kind)} {self.context.symbol(self.index)}"
-            f"({', '.join(parameters)}) #0 {{\n{body}\n}}\n"
+            f"({', '.join(parameters)}) {'' if inline else 'noinline '}#0 {{\n{body}\n}}\n"
         )
 
 

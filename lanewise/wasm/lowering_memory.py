@@ -32,8 +32,9 @@ def _base(fn: FunctionLowering, memory: int) -> str:
 
 def memory_bytes(fn: FunctionLowering, memory: int) -> str:
     """How large a memory is now, as i64."""
-    fixed = memory == 0 and fn.build.fixed_memory
-    return fn.load_cell(state.MEMORY_BYTES, "i64", _record(fn, memory), constant=fixed)
+    if fn.build.fixed_memory:
+        return str(_least(fn, memory))
+    return fn.load_cell(state.MEMORY_BYTES, "i64", _record(fn, memory))
 
 
 def _effective(fn: FunctionLowering, address: str, offset: int) -> str:
@@ -49,9 +50,7 @@ def _check_bounds(fn: FunctionLowering, address: str, effective: str, width: int
     if fn.build.checks == "guard":
         return
     size = memory_bytes(fn, memory)
-    least = fn.module.memories[memory].limits.minimum * PAGE
-    last = fn.assign(f"sub i64 {size}, {width}")
-    if offset + width <= least:
+    if offset + width <= _least(fn, memory):
         # The memory never gets smaller than it began, so the last good address is not negative: comparing the address
         # itself lets the subtraction leave loops.
         last = fn.assign(f"sub i64 {size}, {offset + width}")
@@ -61,6 +60,10 @@ def _check_bounds(fn: FunctionLowering, address: str, effective: str, width: int
         behind = fn.assign(f"add nuw nsw i64 {effective}, {width}")
         outside = fn.assign(f"icmp ugt i64 {behind}, {size}")
     fn.trap_if(outside, traps.OUT_OF_BOUNDS)
+
+
+def _least(fn: FunctionLowering, memory: int) -> int:
+    return fn.module.memories[memory].limits.minimum * PAGE
 
 
 def place(fn: FunctionLowering, base: str, effective: str) -> str:
@@ -73,101 +76,113 @@ def place(fn: FunctionLowering, base: str, effective: str) -> str:
     return fn.assign(f"getelementptr i8, ptr {base}, i64 {fn.assign(f'or disjoint i64 {scaled}, {within}')}", "at")
 
 
-def _aligned(fn: FunctionLowering, effective: str, width: int) -> str:
-    low = fn.assign(f"and i64 {effective}, {width - 1}")
-    return fn.assign(f"icmp eq i64 {low}, 0")
-
-
 def _load(fn: FunctionLowering, op: Op, memarg: MemArg, parts: list[str]) -> None:
     result, llvm, address = parts
     width = _width(llvm)
-    effective = _effective(fn, address, memarg[1])
-    _check_bounds(fn, address, effective, width, memarg)
-    base = _base(fn, memarg[2])
-    if fn.build.alignment == "any" or width == 1:
-        at = place(fn, base, effective)
+    if fn.build.alignment == "any":
+        effective = _effective(fn, address, memarg[1])
+        _check_bounds(fn, address, effective, width, memarg)
+        at = place(fn, _base(fn, memarg[2]), effective)
         fn.emit(f"{result} = load {_volatile(fn)}{llvm}, ptr {at}, align 1, !tbaa !3")
         return
-    bits = f"i{width * 8}"
-    if width == 16:
-        halves = []
-        for half in (0, 8):
-            at = effective if half == 0 else fn.assign(f"add i64 {effective}, 8")
-            halves.append(_guarded_load(fn, base, at, 8))
-        low = fn.assign(f"insertelement <2 x i64> poison, i64 {halves[0]}, i32 0")
-        both = fn.assign(f"insertelement <2 x i64> {low}, i64 {halves[1]}, i32 1")
-        fn.emit(f"{result} = bitcast <2 x i64> {both} to {llvm}")
+    if width < 16:
+        value = _whole_load(fn, address, memarg, width)
+        fn.emit(f"{result} = bitcast i{width * 8} {value} to {llvm}")
         return
-    value = _guarded_load(fn, base, effective, width)
-    fn.emit(f"{result} = bitcast {bits} {value} to {llvm}")
-
-
-def _guarded_load(fn: FunctionLowering, base: str, effective: str, width: int) -> str:
-    """Load a whole number on a machine that faults on misaligned addresses."""
-    bits = f"i{width * 8}"
-    aligned = _aligned(fn, effective, width)
-    if fn.build.alignment == "exit":
-        fn.trap_if(fn.assign(f"xor i1 {aligned}, true"), traps.MISALIGNED)
-        return fn.assign(f"load {bits}, ptr {place(fn, base, effective)}, align {width}, !tbaa !3")
-    slot = fn.name("loaded")
-    fn.slots.append(f"{slot} = alloca {bits}")
-    whole, bytewise, on = fn.label("whole"), fn.label("bytewise"), fn.label("on")
-    fn.emit(f"br i1 {aligned}, label %{whole}, label %{bytewise}, !prof !4")
-    fn.emit(f"{whole}:")
-    value = fn.assign(f"load {bits}, ptr {place(fn, base, effective)}, align {width}, !tbaa !3")
-    fn.emit(f"store {bits} {value}, ptr {slot}")
-    fn.emit(f"br label %{on}")
-    slow = fn.name("slow")
-    wide = fn.name("wide")
-    fn.cold += (
-        f"{bytewise}:",
-        f"{wide} = call i64 @lw.load_bytes(ptr {base}, i64 {effective}, i32 {width})",
-        f"{slow} = trunc i64 {wide} to {bits}" if width < 8 else f"{slow} = add i64 {wide}, 0",
-        f"store {bits} {slow}, ptr {slot}",
-        f"br label %{on}",
-    )
-    fn.emit(f"{on}:")
-    return fn.assign(f"load {bits}, ptr {slot}")
+    low, high = _halves(fn, address, memarg)
+    first = fn.assign(f"insertelement <2 x i64> poison, i64 {_whole_load(fn, *low, 8)}, i32 0")
+    both = fn.assign(f"insertelement <2 x i64> {first}, i64 {_whole_load(fn, *high, 8)}, i32 1")
+    fn.emit(f"{result} = bitcast <2 x i64> {both} to {llvm}")
 
 
 def _store(fn: FunctionLowering, op: Op, memarg: MemArg, parts: list[str]) -> None:
     _, llvm, value, address = parts
     width = _width(llvm)
-    effective = _effective(fn, address, memarg[1])
-    _check_bounds(fn, address, effective, width, memarg)
-    base = _base(fn, memarg[2])
-    if fn.build.alignment == "any" or width == 1:
-        fn.emit(f"store {_volatile(fn)}{llvm} {value}, ptr {place(fn, base, effective)}, align 1, !tbaa !3")
-    elif width == 16:
-        halves = fn.assign(f"bitcast {llvm} {value} to <2 x i64>")
-        for half in (0, 1):
-            at = effective if half == 0 else fn.assign(f"add i64 {effective}, 8")
-            _guarded_store(fn, base, at, 8, fn.assign(f"extractelement <2 x i64> {halves}, i32 {half}"))
+    if fn.build.alignment == "any":
+        effective = _effective(fn, address, memarg[1])
+        _check_bounds(fn, address, effective, width, memarg)
+        at = place(fn, _base(fn, memarg[2]), effective)
+        fn.emit(f"store {_volatile(fn)}{llvm} {value}, ptr {at}, align 1, !tbaa !3")
+    elif width < 16:
+        _whole_store(fn, address, memarg, width, fn.assign(f"bitcast {llvm} {value} to i{width * 8}"))
     else:
-        bits = f"i{width * 8}"
-        _guarded_store(fn, base, effective, width, fn.assign(f"bitcast {llvm} {value} to {bits}"))
+        halves = fn.assign(f"bitcast {llvm} {value} to <2 x i64>")
+        low, high = _halves(fn, address, memarg)
+        last = _whole_load(fn, *high, 8)  # nothing is stored unless all of it is in bounds
+        _whole_store(fn, *low, 8, fn.assign(f"extractelement <2 x i64> {halves}, i32 0"))
+        _whole_store(fn, *high, 8, fn.assign(f"extractelement <2 x i64> {halves}, i32 1"))
+        fn.emit(f"call void @lw.keep(i64 {last})")
 
 
-def _guarded_store(fn: FunctionLowering, base: str, effective: str, width: int, value: str) -> None:
+def _halves(fn: FunctionLowering, address: str, memarg: MemArg) -> tuple[tuple[str, MemArg], tuple[str, MemArg]]:
+    align, offset, memory = memarg
+    return (address, memarg), (address, (align, offset + 8, memory))
+
+
+def _whole_load(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> str:
+    """Load a whole number on a machine that faults on misaligned addresses."""
     bits = f"i{width * 8}"
-    aligned = _aligned(fn, effective, width)
-    if fn.build.alignment == "exit":
-        fn.trap_if(fn.assign(f"xor i1 {aligned}, true"), traps.MISALIGNED)
-        fn.emit(f"store {bits} {value}, ptr {place(fn, base, effective)}, align {width}, !tbaa !3")
+    if fn.build.alignment == "careful":
+        effective = _effective(fn, address, memarg[1])
+        size = memory_bytes(fn, memarg[2])
+        fn.traps = True
+        base = _base(fn, memarg[2])
+        return fn.assign(f"call {bits} @lw.load.{bits}(ptr %st, ptr {base}, i64 {size}, i64 {effective}, i32 {fn.place})")
+    at = _checked_place(fn, address, memarg, width)
+    return fn.assign(f"load {bits}, ptr {at}, align {width}, !tbaa !3")
+
+
+def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int, value: str) -> None:
+    bits = f"i{width * 8}"
+    if fn.build.alignment == "careful":
+        effective = _effective(fn, address, memarg[1])
+        size = memory_bytes(fn, memarg[2])
+        fn.traps = True
+        where = f"ptr %st, ptr {_base(fn, memarg[2])}, i64 {size}, i64 {effective}, i32 {fn.place}"
+        fn.emit(f"call void @lw.store.{bits}({where}, {bits} {value})")
         return
-    whole, bytewise, on = fn.label("whole"), fn.label("bytewise"), fn.label("on")
-    fn.emit(f"br i1 {aligned}, label %{whole}, label %{bytewise}, !prof !4")
-    fn.emit(f"{whole}:")
-    fn.emit(f"store {bits} {value}, ptr {place(fn, base, effective)}, align {width}, !tbaa !3")
-    fn.emit(f"br label %{on}")
-    wide = fn.name("wide")
-    fn.cold += (
-        f"{bytewise}:",
-        f"{wide} = zext {bits} {value} to i64" if width < 8 else f"{wide} = add i64 {value}, 0",
-        f"call void @lw.store_bytes(ptr {base}, i64 {effective}, i32 {width}, i64 {wide})",
-        f"br label %{on}",
-    )
-    fn.emit(f"{on}:")
+    at = _checked_place(fn, address, memarg, width)
+    fn.emit(f"store {bits} {value}, ptr {at}, align {width}, !tbaa !3")
+
+
+def _checked_place(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> str:
+    """The pointer for an aligned access in bounds; any other ends the lane, which then runs in a careful build.
+
+    Turned right by the bits that must be 0, a misaligned address becomes larger than any good one: one comparison
+    finds both. Addresses stay in 32 bits, which a memory on a GPU never exceeds.
+    """
+    _, offset, memory = memarg
+    if offset + width > _least(fn, memory):
+        size = memory_bytes(fn, memory)
+        effective = _effective(fn, address, offset)
+        behind = fn.assign(f"add nuw nsw i64 {effective}, {width}")
+        fn.leave_if(fn.assign(f"icmp ugt i64 {behind}, {size}"))
+        address, offset = fn.assign(f"trunc i64 {effective} to i32"), 0
+        if width > 1:
+            fn.leave_if(fn.assign(f"icmp ne i32 {fn.assign(f'and i32 {address}, {width - 1}')}, 0"))
+        return _column(fn, _base(fn, memory), address, width)
+    if offset % width:
+        address = fn.assign(f"call i32 @llvm.uadd.sat.i32(i32 {address}, i32 {offset})")
+        offset = 0
+    size32 = fn.assign(f"trunc i64 {memory_bytes(fn, memory)} to i32")
+    shift = width.bit_length() - 1
+    last = fn.assign(f"lshr i32 {fn.assign(f'sub i32 {size32}, {offset + width}')}, {shift}")
+    turned = fn.assign(f"call i32 @llvm.fshr.i32(i32 {address}, i32 {address}, i32 {shift})") if shift else address
+    fn.leave_if(fn.assign(f"icmp ugt i32 {turned}, {last}"))
+    effective = fn.assign(f"add nuw i32 {address}, {offset}") if offset else address
+    return _column(fn, _base(fn, memory), effective, width)
+
+
+def _column(fn: FunctionLowering, base: str, effective: str, width: int) -> str:
+    """The pointer to an aligned address, held in 32 bits, of this lane's column of cells."""
+    if fn.build.layout == "interleaved":
+        if width == 8:
+            effective = fn.assign(f"shl nuw i32 {effective}, 5")
+        else:
+            cell = fn.assign(f"and i32 {effective}, -8")
+            within = fn.assign(f"and i32 {effective}, {8 - width}")
+            effective = fn.assign(f"or disjoint i32 {fn.assign(f'shl nuw i32 {cell}, 5')}, {within}")
+    return fn.assign(f"getelementptr i8, ptr {base}, i64 {fn.assign(f'zext i32 {effective} to i64')}", "at")
 
 
 def _volatile(fn: FunctionLowering) -> str:

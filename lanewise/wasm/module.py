@@ -2,51 +2,172 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from lanewise.devices import Device
-from lanewise.errors import ArgumentError
-from lanewise.wasm import model
+from lanewise.devices import device as find_device
+from lanewise.errors import ArgumentError, MalformedError
+from lanewise.wasm import describe, model
+from lanewise.wasm.build import Build
 from lanewise.wasm.decode import decode
+from lanewise.wasm.describe import Exported, Imported, known_names
+from lanewise.wasm.disassemble import disassemble
+from lanewise.wasm.foreign import explain_bytes
 from lanewise.wasm.instance import Instance
 from lanewise.wasm.store import Store
 from lanewise.wasm.validate import validate
-from lanewise.wasm.vectors import VectorFunction
+from lanewise.wasm.vectors import VectorFunction, runner_for
+
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview
 
 
 class Module:
-    """A valid WebAssembly module."""
+    """A valid module: `func` gives its functions over arrays, `instantiate` an instance that keeps state."""
 
     def __init__(self, checked: model.Module, name: str) -> None:
         self.model = checked
         self.name = name
+        self._runners: dict[Any, Any] = {}
 
     @staticmethod
-    def load(source: str | Path | bytes, features: frozenset[str] | None = None) -> Module:
+    def load(source: Source, features: frozenset[str] | None = None) -> Module:
         """Read and check a module: a path, or its bytes."""
-        if isinstance(source, bytes | bytearray | memoryview):
-            data, name = bytes(source), "module"
-        else:
-            path = Path(source)
-            try:
-                data, name = path.read_bytes(), path.name
-            except OSError as error:
-                raise ArgumentError(f"{str(path)!r} cannot be read: {error.strerror}") from None
-        decoded = decode(data, model.FEATURES if features is None else features)
-        validate(decoded)
-        return Module(decoded, name)
+        data, name = _read(source)
+        try:
+            decoded = decode(data, model.FEATURES if features is None else features)
+            validate(decoded)
+        except MalformedError as error:
+            if name:
+                error.args = (f"{describe.shown_name(name)}: {error}",)
+            raise
+        return Module(decoded, name or decoded.names.module or "without a name")
+
+    @property
+    def imports(self) -> tuple[Imported, ...]:
+        """What the module wants to be given, with types, in its order."""
+        return tuple(describe.imports_of(self.model))
+
+    @property
+    def exports(self) -> Mapping[str, Exported]:
+        """What the module gives, by name, with types."""
+        return MappingProxyType({one.name: one for one in describe.exports_of(self.model)})
+
+    @property
+    def memories(self) -> tuple[model.MemoryType, ...]:
+        """The linear memories, those that are imported first."""
+        return tuple(self.model.memories)
 
     def func(
-        self, name: str, *, device: Device | str = "auto", errors: Literal["raise", "mask"] = "raise", **choices: Any
+        self,
+        name: str,
+        *,
+        device: Device | str = "auto",
+        errors: Literal["raise", "mask"] = "raise",
+        fuel: int | None = None,
+        **choices: Any,
     ) -> VectorFunction:
         """Give an exported function as a NumPy function: called once per element, one lane each, on fresh instances.
 
-        Lanes that trap raise an error that names them, or are masked in the result with errors="mask".
+        Elements that trap raise a LaneError that names them, or are masked in the result with errors="mask". With
+        `fuel`, an element that takes more steps than that traps. Other choices are fields of `Build`.
         """
-        return VectorFunction(self, name, device, errors, **choices)
+        if errors not in ("raise", "mask"):
+            raise ArgumentError(f'errors is "raise" or "mask", not {errors!r}')
+        _check_choices("func", fuel, choices)
+        index = self._exported_function(name)
+        found = device if isinstance(device, Device) else find_device(device)
+        key = (index, id(found), fuel, tuple(sorted(choices.items())))
+        if key not in self._runners:  # the runner holds the device, so nothing else comes to have its id
+            self._runners[key] = runner_for(self, index, found, name, fuel=fuel, **choices)
+        return VectorFunction(self, name, index, found, errors, self._runners[key])
 
-    def instantiate(self, imports: Mapping[str, Any] | None = None, *, device: Device | str = "auto", **choices: Any) -> Instance:
-        """Make an instance that keeps its state between calls, in a store of its own."""
-        return Store(device, **choices).instantiate(self, imports)
+    def instantiate(
+        self,
+        imports: Mapping[str, Any] | None = None,
+        *,
+        device: Device | str = "auto",
+        fuel: int | None = None,
+        **choices: Any,
+    ) -> Instance:
+        """Make an instance that keeps its state between calls, in a store of its own.
+
+        `imports` maps module names to instances or to mappings of names to what other instances export, to Python
+        functions (on the CPU), or to numbers for constants. With `fuel`, a call that takes more steps than that traps.
+        """
+        _check_choices("instantiate", fuel, choices)
+        return Store(device, fuel=fuel, **choices).instantiate(self, imports)  # type: ignore[arg-type]
+
+    def disassemble(self, function: str | int | None = None) -> str:
+        """The module as text, or one function of it: by its name or by its index."""
+        if function is None:
+            return disassemble(self.model)
+        return disassemble(self.model, self._function_index(function))
+
+    def _function_index(self, function: str | int) -> int:
+        count = len(self.model.functions)
+        if isinstance(function, int):
+            if not 0 <= function < count:
+                raise ArgumentError(f"there is no function {function}; the module has {count}, from 0 on")
+            return function
+        exported = {one.name: one.index for one in self.model.exports if one.kind == "function"}
+        named = {self.model.function_name(at): at for at in reversed(range(count))} | exported
+        if function not in named:
+            raise ArgumentError(f"the module has no function {function!r}; {known_names(function, named, 'it has')}")
+        return named[function]
+
+    def _exported_function(self, name: str) -> int:
+        functions = {one.name: one.index for one in self.model.exports if one.kind == "function"}
+        if name in functions:
+            return functions[name]
+        other = self.exports.get(name)
+        if other is not None:
+            raise ArgumentError(f"{name!r} is a {other.kind}, not a function")
+        known = known_names(name, functions, "it exports the functions")
+        raise ArgumentError(f"the module exports no function {name!r}; {known}")
+
+    def __repr__(self) -> str:
+        return describe.as_text(describe.title_of(self.model, self.name), describe.rows_of(self.model))
+
+    def _repr_html_(self) -> str:
+        return describe.as_html(describe.title_of(self.model, self.name), describe.rows_of(self.model))
+
+
+def _read(source: Source) -> tuple[bytes, str]:
+    """The bytes of a module, and the name of its file if it has one."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return bytes(source), ""
+    if not isinstance(source, str | os.PathLike):
+        hint = "; pass what its read() gives" if hasattr(source, "read") else ""
+        raise ArgumentError(f"a module is loaded from a path or from bytes, not from {type(source).__name__}{hint}")
+    if isinstance(source, str) and source.lstrip().startswith("("):
+        raise ArgumentError(explain_bytes(source.encode()) or f"{source[:40]!r} is neither a path nor bytes")
+    path = Path(source)
+    try:
+        return path.read_bytes(), path.name
+    except FileNotFoundError:
+        beside = [one.name for one in path.parent.glob("*.wasm")] if path.parent.is_dir() else []
+        near = difflib.get_close_matches(path.name, beside, 1)
+        hint = f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
+        raise ArgumentError(f"there is no file {str(path)!r}{hint}") from None
+    except IsADirectoryError:
+        raise ArgumentError(f"{str(path)!r} is a directory; give the path of a .wasm file") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ArgumentError(f"{str(path)[:200]!r} cannot be read: {reason}") from None
+
+
+_CHOICES = {"level", *(field.name for field in fields(Build))}
+
+
+def _check_choices(what: str, fuel: object, choices: Mapping[str, Any]) -> None:
+    for name in choices:
+        if name not in _CHOICES:
+            raise TypeError(f"{what}() takes no {name!r}; it takes device, fuel and the choices of a build")
+    if fuel is not None and (isinstance(fuel, bool) or not isinstance(fuel, int) or not 0 <= fuel < 2**63):
+        raise ArgumentError(f"fuel is {fuel!r}; it is a number of steps, 0 or more, or None for no limit")

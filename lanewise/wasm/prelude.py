@@ -245,32 +245,67 @@ clear:
   call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 {"%used" if build.gpu or build.layout != "flat" else "%rest"})
   ret void
 }}
-define internal i64 @lw.load_bytes(ptr %base, i64 %address, i32 %width) cold noinline #1 {{
-begin:
-  %count = zext i32 %width to i64
-  %sum = alloca i64
-  store i64 0, ptr %sum
-{_loop("%count", "  %where = add i64 %address, %i" + chr(10) + _place(build, "%base", "%where", "") + '''  %v = load i8, ptr %at
+{"".join(_careful(build, bits) for bits in (8, 16, 32, 64))}
+define internal void @lw.keep(i64 %value) alwaysinline nounwind {{
+  call void asm sideeffect "", "{"l" if build.gpu else "r"}"(i64 %value)
+  ret void
+}}
+{ranges}
+"""
+
+
+def _careful(build: Build, bits: int) -> str:
+    """Accesses for machines that fault on misaligned addresses: checked here, byte by byte where they must be.
+
+    Calls, because what is written out at each access makes large programs larger than assemblers bear.
+    """
+    kind, width = f"i{bits}", bits // 8
+    parameters = "ptr %st, ptr %base, i64 %size, i64 %address, i32 %place"
+    head = f"""
+  %behind = add nuw nsw i64 %address, {width}
+  %outside = icmp ugt i64 %behind, %size
+  br i1 %outside, label %trap, label %inside, !prof !0
+trap:
+  call void @lw.trap(ptr %st, i32 {traps.OUT_OF_BOUNDS}, i32 %place)
+  unreachable
+inside:
+  %low = and i64 %address, {width - 1}
+  %aligned = icmp eq i64 %low, 0
+  br i1 %aligned, label %whole, label %begin, !prof !4
+whole:
+{_place(build, "%base", "%address", ".w")}"""
+    each = "  %where = add i64 %address, %i\n" + _place(build, "%base", "%where", "")
+    gather = f"""{each}  %v = load i8, ptr %at, align 1
   %wide = zext i8 %v to i64
   %by = shl i64 %i, 3
   %part = shl i64 %wide, %by
   %before = load i64, ptr %sum
   %after = or i64 %before, %part
   store i64 %after, ptr %sum
-''')}  %r = load i64, ptr %sum
-  ret i64 %r
-}}
-define internal void @lw.store_bytes(ptr %base, i64 %address, i32 %width, i64 %value) cold noinline #1 {{
-begin:
-  %count = zext i32 %width to i64
-{_loop("%count", "  %where = add i64 %address, %i" + chr(10) + _place(build, "%base", "%where", "") + '''  %by = shl i64 %i, 3
-  %part = lshr i64 %value, %by
-  %v = trunc i64 %part to i8
-  store i8 %v, ptr %at
-''')}  ret void
-}}
-{ranges}
 """
+    scatter = f"""{each}  %by = shl i64 %i, 3
+  %part = lshr i64 %long, %by
+  %v = trunc i64 %part to i8
+  store i8 %v, ptr %at, align 1
+"""
+    narrow = f"  %r = trunc i64 %all to {kind}\n" if bits < 64 else "  %r = add i64 %all, 0\n"
+    widen = f"  %long = zext {kind} %value to i64\n" if bits < 64 else "  %long = add i64 %value, 0\n"
+    return f"""
+define internal {kind} @lw.load.{kind}({parameters}) noinline #1 {{
+  %sum = alloca i64
+{head}  %direct = load {kind}, ptr %at.w, align {width}, !tbaa !3
+  ret {kind} %direct
+begin:
+  store i64 0, ptr %sum
+{_loop(str(width), gather)}  %all = load i64, ptr %sum
+{narrow}  ret {kind} %r
+}}
+define internal void @lw.store.{kind}({parameters}, {kind} %value) noinline #1 {{
+{head}  store {kind} %value, ptr %at.w, align {width}, !tbaa !3
+  ret void
+begin:
+{widen}{_loop(str(width), scatter)}  ret void
+}}"""
 
 
 SHRINK = """  %excess = sub i64 %used, %minimum

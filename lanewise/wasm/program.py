@@ -46,10 +46,13 @@ class ModuleProgram:
     def parts(self, count: int = 1) -> list[Part]:
         """The program in so many pieces of about the same size; the last one holds what they share."""
         lowered = self._lower_all()
+        # In a large module for a GPU only what is small is inlined: its maker inlined the rest where that pays, and
+        # assemblers take very long for very large functions.
+        swallow = _SMALL if count > 1 and self.build.gpu else 10**9
         groups = _split([(index, fn) for index, fn in lowered.items()], count)
         parts = []
         for number, group in enumerate(groups):
-            texts = [fn.text() for _, fn in group]
+            texts = [fn.text(inline=len(fn.lines) <= swallow) for _, fn in group]
             if number == len(groups) - 1:
                 texts += [self._init(), *self._thunks(), *self._tails(), self._functions_table(), self._entry()]
             own = {index for index, _ in group}
@@ -219,6 +222,8 @@ define ptx_kernel void @{self.context.prefix}call(ptr %st, ptr %entry, ptr %valu
 """
 
 
+_SMALL = 60
+"""Lines of IR up to which a function of a large module is inlined."""
 _ENTRY = "{ i64, ptr, ptr, ptr }"
 
 

@@ -10,12 +10,15 @@ import numpy as np
 
 from lanewise.errors import ArgumentError, WasmException, WasmTrap
 from lanewise.wasm import state, traps
-from lanewise.devices.base import Device
+from lanewise.devices import Device
+from lanewise.devices import device as find_device
 from lanewise.wasm.backend import Block, Outcome
 from lanewise.wasm.backends import backend_for
 from lanewise.wasm.externs import Extern, Function, Global, Memory, Table, Tag
+from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.host_functions import CALLBACK, NUMBER
 from lanewise.wasm.instance import Instance
+from lanewise.wasm.lane_setup import rules_used
 from lanewise.wasm.linking import match_imports
 from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module, TagType
 from lanewise.wasm.places import function_at
@@ -28,16 +31,18 @@ class Store:
     """Instances that live together."""
 
     def __init__(self, device: Device | str = "auto", *, fuel: int | None = None, **choices: Any) -> None:
-        self._backend = backend = backend_for(device, fuel=fuel, **choices)
+        self.device = device if isinstance(device, Device) else find_device(device)
+        self._backend = backend = backend_for(self.device, fuel=fuel, **choices)
         self.stride = self._stride = backend.build.stride
         self._fuel = fuel
         self._blocks: list[Any] = []
         self._loaded: list[Any] = []
-        self._modules: list[Module] = []
         self._states: list[int] = []
         self._owners: list[Instance | None] = []
         self._entries: list[bytes] = [bytes(state.CODE_ENTRY)]
         self._firsts: list[int] = []
+        self._groups: list[set[int]] = []
+        """For each instance those that may call each other with it."""
         self._functions: dict[int, Function] = {}
         self._externs: list[Any] = [None]
         self._extern_numbers: dict[Any, int] = {}
@@ -86,6 +91,18 @@ class Store:
             where = address + at
             self._backend.write(base + where // 8 * self._stride + where % 8, bytes([byte]))
 
+    def grow_linear(self, record: int, nbytes: int) -> bool:
+        """Make a linear memory larger for the host; says whether its bound allows it."""
+        with self._lock:
+            base, used, most = (self.read_cell(record, at) for at in range(state.MEMORY_RECORD))
+            if used + nbytes > most:
+                return False
+            for block in self._blocks:
+                if block.address == base and isinstance(block.owner, GuardedMemory):
+                    block.owner.open((used + nbytes) * self._stride // 8)
+            self.write_cell(record, state.MEMORY_BYTES, used + nbytes)
+            return True
+
     def linear_array(self, base: int, nbytes: int, owner: Any) -> np.ndarray[Any, Any]:
         """The bytes of a linear memory as an array: a view where the device's memory is the host's."""
         return self._backend.view(base, nbytes, owner) if self._stride == 8 else self._copy(base, nbytes)
@@ -132,10 +149,9 @@ class Store:
 
     def _begin(self, module: Module, given: list[Extern]) -> Instance:
         number = len(self._states)
-        loaded = self._backend.add(module, self._backend.build, f"m{number}_")
         first = len(self._entries) - 1
         instance = Instance(self, module, self._state_of(module, given, number, first))
-        self._add_state(instance.state, instance, loaded, first)
+        self._add_state(instance.state, instance, first)
         self._entries += [bytes(state.CODE_ENTRY)] * (len(module.bodies) + 1)
         # Functions can travel by tables and globals, too: whoever shares anything may come to call each other.
         self._join([number, *(extern.number for extern in given if extern.number is not None)])
@@ -143,22 +159,36 @@ class Store:
         self._run(number, first + len(module.bodies) + 1, FuncType((), ()), [])
         return instance
 
-    def _add_state(self, address: int, owner: Instance | None, loaded: Any, first: int) -> None:
+    def _add_state(self, address: int, owner: Instance | None, first: int) -> None:
+        self._groups.append({len(self._states)})
         self._states.append(address)
         self._owners.append(owner)
-        self._loaded.append(loaded)
+        self._loaded.append(None)
         self._firsts.append(first)
 
     def _join(self, numbers: list[int]) -> None:
         """Have instances call each other, and tell guests where all functions are now."""
-        loaded = [self._loaded[number] for number in dict.fromkeys(numbers) if self._loaded[number] is not None]
-        size = state.CODE_ENTRY
-        for moved in self._backend.join(loaded):
-            number = next(at for at, one in enumerate(self._loaded) if one is moved)
-            raw = self._backend.table_of(moved)
-            first = self._firsts[number] + 1
-            self._entries[first : first + len(raw) // size] = [raw[at : at + size] for at in range(0, len(raw), size)]
+        group = set().union(*(self._groups[number] for number in numbers))
+        if all(self._groups[number] is self._groups[numbers[0]] for number in numbers) and self._loaded[numbers[0]]:
+            return
+        for number in group:
+            self._groups[number] = group
+        members = [(number, owner) for number in sorted(group) if (owner := self._owners[number]) is not None]
+        throws = any(owner.module.tags for _, owner in members)
+        gpu = self._backend.build.gpu
+        tails = gpu and any("return_call" in rule for _, owner in members for rule in rules_used(owner.module))
+        for number, owner in members:
+            self._loaded[number] = self._backend.load(owner.module, throws, tails)
+        self._backend.link([self._loaded[number] for number, _ in members])
+        for number, _ in members:
+            self._refresh(number)
         self._publish()
+
+    def _refresh(self, number: int) -> None:
+        """Read a module's function table into the store's."""
+        raw, size = self._backend.table_of(self._loaded[number]), state.CODE_ENTRY
+        first = self._firsts[number] + 1
+        self._entries[first : first + len(raw) // size] = [raw[at : at + size] for at in range(0, len(raw), size)]
 
     def _publish(self) -> None:
         """Tell guests where functions and instances are, after some were added."""
@@ -254,7 +284,7 @@ class Store:
             self.write_cell(address, NUMBER, len(self._host))
             self._host.append(function)
             self._host_types.append(kind)
-            self._add_state(address, None, None, first)
+            self._add_state(address, None, first)
             self._entries.append(entry)
             self._publish()
             reference = number << 32 | first + 1
@@ -289,13 +319,17 @@ class Store:
         """Call a function with the bits of its arguments; gives the bits of its results."""
         number, entry = function.reference >> 32, function.reference & 0xFFFFFFFF
         with self._lock:
-            if self._loaded[number] is None:
+            if self._owners[number] is None:
                 raise ArgumentError(f"{function.name} is a function of the host; call it in Python")
             others = [
                 value >> 32 for value, one in zip(bits, function.type.params, strict=True) if one == "funcref" and value
             ]
             if others:
                 self._join([number, *others])
+            for at in self._groups[number]:
+                if self._loaded[at] is not None and self._backend.improve(self._loaded[at]):
+                    self._refresh(at)
+                    self._publish()
             return self._run(number, entry, function.type, bits)
 
     def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:

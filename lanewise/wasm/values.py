@@ -7,6 +7,8 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lanewise.errors import ArgumentError
 from lanewise.wasm import state
 
@@ -38,26 +40,30 @@ def unpack_bits(kinds: Sequence[str], data: bytes) -> list[int]:
 class HostValues:
     """How Python values become bits, and bits Python values. Integers come out signed."""
 
-    def bits_of(self, store: Store, kind: str, value: Any, what: str) -> int:
-        """The bits of a Python value of a WebAssembly type; raises ArgumentError if it does not fit."""
+    def bits_of(self, store: Store | None, kind: str, value: Any, what: str) -> int:
+        """The bits of a Python value of a WebAssembly type; raises ArgumentError if it does not fit.
+
+        References are those of a store; for numbers there need not be one.
+        """
         if kind in ("i32", "i64"):
             size = int(kind[1:])
-            if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-                raise ArgumentError(f"{what} is {value!r}; {kind} takes a whole number")
+            if not isinstance(value, numbers.Integral | np.bool_):
+                raise ArgumentError(f"{what} is {shown(value)}; {kind} takes a whole number")
             number = int(value)
             if not -(1 << (size - 1)) <= number < 1 << size:
                 raise ArgumentError(f"{what} is {number}, which does not fit {kind}")
             return number & ((1 << size) - 1)
         if kind in ("f32", "f64"):
-            if isinstance(value, bool) or not isinstance(value, numbers.Real):
-                raise ArgumentError(f"{what} is {value!r}; {kind} takes a number")
-            return _float_bits(kind, float(value))
+            if not isinstance(value, numbers.Real | np.bool_):
+                raise ArgumentError(f"{what} is {shown(value)}; {kind} takes a number")
+            return _number_bits(kind, value, what)
         if kind == "v128":
             if isinstance(value, bytes | bytearray) and len(value) == 16:
                 return int.from_bytes(value, "little")
-            if isinstance(value, int) and 0 <= value < 1 << 128:
-                return value
-            raise ArgumentError(f"{what} is {value!r}; v128 takes 16 bytes or a whole number of 128 bits")
+            if isinstance(value, numbers.Integral) and 0 <= int(value) < 1 << 128:
+                return int(value)
+            raise ArgumentError(f"{what} is {shown(value)}; v128 takes 16 bytes or a whole number of 128 bits")
+        assert store is not None
         return self.reference_bits(store, kind, value)
 
     def value_of(self, store: Store, kind: str, bits: int) -> Any:
@@ -80,7 +86,7 @@ class HostValues:
         if kind == "funcref":
             reference = getattr(value, "reference", None)
             if reference is None or value.store is not store:
-                raise ArgumentError(f"{value!r} is no function of this store")
+                raise ArgumentError(f"{shown(value)} is no function of this store")
             return int(reference)
         if kind == "externref":
             return store.intern(value)
@@ -95,6 +101,26 @@ class HostValues:
         if kind == "externref":
             return store.interned(bits)
         return bits
+
+
+def shown(value: object) -> str:
+    """A value in a message: what it is, and not more of it than fits."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{type(value).__name__} {text[:57]}..."
+
+
+def _number_bits(kind: str, value: Any, what: str) -> int:
+    """The bits of a number as a float: whole numbers must be kept whole, others are rounded."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    bits = _float_bits(kind, number)
+    if isinstance(value, numbers.Integral):
+        held = struct.unpack("<f", struct.pack("<I", bits))[0] if kind == "f32" else number
+        if held != int(value):
+            raise ArgumentError(f"{what} is {shown(int(value))}, which {kind} cannot hold exactly")
+    return bits
 
 
 def _float_bits(kind: str, value: float) -> int:

@@ -7,134 +7,100 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lanewise.devices import Device, DeviceArray
-from lanewise.devices import device as find_device
 from lanewise.devices.cpu import CpuDevice
-from lanewise.errors import ArgumentError, LinkError, WasmTrap
+from lanewise.errors import ArgumentError, LaneError, LinkError
 from lanewise.wasm import traps
+from lanewise.wasm.array_values import DTYPES, as_array
 from lanewise.wasm.lanes import ITEM_BYTES
 from lanewise.wasm.places import function_at
 
 if TYPE_CHECKING:
     from lanewise.wasm.module import Module
 
-DTYPES = {"i32": np.dtype(np.int32), "i64": np.dtype(np.int64), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 _SHOWN = 5
 """How many lanes an error names."""
 
-
-class LaneError(WasmTrap):
-    """Some lanes of a vectorised call trapped; `lanes` says which, `kinds` why, `results` is what the others gave."""
-
-    def __init__(self, message: str, lanes: np.ndarray[Any, Any], kinds: list[str], results: Any) -> None:
-        Exception.__init__(self, message)
-        self.lanes = lanes
-        self.kinds = kinds
-        self.kind = kinds[0]
-        self.results = results
+Array = np.ndarray[Any, Any]
 
 
 class VectorFunction:
-    """An exported function that takes and gives arrays."""
+    """An exported function that takes and gives arrays: see `Module.func`."""
 
     def __init__(
-        self, module: Module, name: str, device: Device | str, errors: Literal["raise", "mask"], **choices: Any
+        self, module: Module, name: str, index: int, device: Device, errors: Literal["raise", "mask"], runner: Any
     ) -> None:
         self.module = module
         self.name = name
-        self.index = _exported(module, name)
-        self.type = module.model.functions[self.index]
+        self.type = module.model.functions[index]
+        self.device = device
         self.errors = errors
-        self.device = find_device(device) if isinstance(device, str) else device
-        self._choices = choices
-        for kind in (*self.type.params, *self.type.results):
-            if kind not in ITEM_BYTES:
-                raise ArgumentError(
-                    f"{name} has the type {self.type}; arrays hold i32, i64, f32 and f64, so call it on an instance: "
-                    "instantiate().exports"
-                )
-        if self.index < module.model.imported_functions:
-            raise LinkError(f"{name} is imported by the module, so there is nothing to run")
-        self._runner = _runner(self)
+        self._runner = runner
 
     def __call__(self, *args: Any) -> Any:
-        """Call the function for each element of the arguments, which are broadcast against each other."""
-        if len(args) != len(self.type.params):
+        """Call the function for each element of the arguments, which are broadcast against each other.
+
+        Gives an array, a tuple of arrays for a function with several results, or None for one without. If all
+        arguments are single numbers, so are the results. With device arrays as arguments, results stay on the device.
+        """
+        params = self.type.params
+        if len(args) != len(params):
             raise ArgumentError(
-                f"{self.name} takes {len(self.type.params)} arguments, {len(args)} were given; its type is {self.type}"
+                f"{self.name} takes {len(params)} argument{'' if len(params) == 1 else 's'}, "
+                f"{len(args)} given; its type is {self.type}"
             )
         on_device = any(isinstance(arg, DeviceArray) for arg in args)
+        whats = [f"argument {at + 1} of {self.name}" for at in range(len(args))]
         arrays = [
-            arg if isinstance(arg, DeviceArray) else _as_array(arg, kind, f"argument {at + 1} of {self.name}")
-            for at, (arg, kind) in enumerate(zip(args, self.type.params, strict=True))
+            _checked(arg, kind, self.device, what)
+            if isinstance(arg, DeviceArray)
+            else as_array(arg, kind, what, masked=self.errors == "mask")
+            for arg, kind, what in zip(args, params, whats, strict=True)
         ]
         shape = _common_shape(self.name, arrays)
-        given = [
-            _on_device(array, shape, kind, self.device, f"argument {at + 1} of {self.name}")
-            if isinstance(array, DeviceArray)
-            else array if array.size == 1 and array.ndim == 0
-            else np.ascontiguousarray(np.broadcast_to(array, shape))
-            for at, (array, kind) in enumerate(zip(arrays, self.type.params, strict=True))
-        ]
+        given = [_spread(array, shape, what) for array, what in zip(arrays, whats, strict=True)]
         results, status = self._runner.run(given, shape, on_device)
-        found: Any = tuple(results) if len(results) != 1 else results[0]
-        if not results:
-            found = None
-        if status is not None and np.any(status):
-            return self._report(status.reshape(shape), results, found)
-        if self.errors == "mask" and not on_device:
-            found = _masked(results, np.zeros(shape, bool))
-        return found[()] if isinstance(found, np.ndarray) and not shape and not np.ma.isMaskedArray(found) else found
-
-    def _report(self, status: np.ndarray[Any, Any], results: list[Any], found: Any) -> Any:
+        trapped = None if status is None else status.reshape(shape)
         if self.errors == "mask":
-            return _masked([r.get() if isinstance(r, DeviceArray) else r for r in results], status != 0)
+            mask = np.zeros(shape, bool) if trapped is None else trapped != 0
+            for array in arrays:
+                if isinstance(array, np.ma.MaskedArray):
+                    mask |= np.ma.getmaskarray(array)
+            return _together([_masked(result, mask) for result in results])
+        found = _together([one[()] if isinstance(one, np.ndarray) and not shape else one for one in results])
+        if trapped is not None and trapped.any():
+            raise self._error(trapped, found)
+        return found
+
+    def _error(self, status: Array, found: Any) -> LaneError:
         lanes = np.flatnonzero(status)
         words = status.reshape(-1)[lanes]
-        kinds = [traps.KINDS[int(word) & 0xFFFFFFFF] for word in words]
+        places = [int(word) >> 32 for word in words[:_SHOWN]]
+        functions = [function_at(self.module.model, place) for place in places]
+        kinds = [traps.KINDS[number] for number in (words & np.uint64(0xFFFFFFFF)).tolist()]
         shown = []
-        for lane, word, kind in list(zip(lanes, words, kinds, strict=True))[:_SHOWN]:
-            place = int(word) >> 32
-            name = function_at(self.module.model, place)
-            shown.append(f"lane {lane}: {kind}" + (f" in {name} (+{place:#x})" if name else ""))
+        for lane, kind, name, place in zip(lanes, kinds, functions, places, strict=False):
+            index = np.unravel_index(lane, status.shape) if status.ndim > 1 else ()
+            where = f" (index {', '.join(map(str, index))})" if index else ""
+            shown.append(f"lane {lane}{where}: {kind}" + (f" in {name} (+{place:#x})" if name else ""))
         more = f"; and {len(lanes) - _SHOWN:,} more" if len(lanes) > _SHOWN else ""
         count = f"{len(lanes):,} of {status.size:,} lanes trapped"
         hint = 'errors="mask" gives what the others returned'
-        raise LaneError(f"{self.name}: {count}: {'; '.join(shown)}{more} ({hint})", lanes, kinds, found)
+        return LaneError(
+            f"{self.name}: {count}: {'; '.join(shown)}{more} ({hint})",
+            lanes=lanes,
+            kinds=kinds,
+            results=found,
+            function=functions[0],
+            offset=places[0],
+        )
 
     def __repr__(self) -> str:
         return f"<vectorised {self.name} {self.type} on {self.device.name}>"
 
 
-def _exported(module: Module, name: str) -> int:
-    import difflib
-
-    functions = {export.name: export.index for export in module.model.exports if export.kind == "function"}
-    if name in functions:
-        return functions[name]
-    near = difflib.get_close_matches(name, functions, 1)
-    known = f"did you mean {near[0]!r}?" if near else f"it exports {', '.join(functions) or 'none'}"
-    raise ArgumentError(f"the module exports no function {name!r}; {known}")
-
-
-def _as_array(value: Any, kind: str, what: str) -> np.ndarray[Any, Any]:
-    """A host value as an array of a WebAssembly type, if nothing of it is lost."""
-    dtype = DTYPES[kind]
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ArgumentError(f"{what} is no array of numbers: {error}") from None
-    if array.dtype == dtype:
-        return array
-    if array.dtype.kind not in "iufb" or (array.dtype.kind == "f" and dtype.kind == "i"):
-        raise ArgumentError(f"{what} holds {array.dtype}; {kind} takes {'whole ' if dtype.kind == 'i' else ''}numbers")
-    if dtype.kind == "i" and array.size:
-        bits = dtype.itemsize * 8
-        low, high = int(array.min()), int(array.max())
-        if low < -(1 << (bits - 1)) or high >= 1 << bits:
-            raise ArgumentError(f"{what} holds {low if low < 0 else high}, which does not fit {kind}")
-        if high >= 1 << (bits - 1):
-            return array.astype(np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
-    return array.astype(dtype)
+def _together(results: list[Any]) -> Any:
+    """Results as a function gives them: nothing, one, or a tuple."""
+    return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 
 def _common_shape(name: str, arrays: list[Any]) -> tuple[int, ...]:
@@ -145,28 +111,54 @@ def _common_shape(name: str, arrays: list[Any]) -> tuple[int, ...]:
         raise ArgumentError(f"{name}: the shapes {shapes} cannot be broadcast together") from None
 
 
-def _on_device(array: DeviceArray, shape: tuple[int, ...], kind: str, device: Device, what: str) -> DeviceArray:
-    if array.dtype != DTYPES[kind] and array.dtype != np.dtype(f"u{DTYPES[kind].itemsize}"):
-        raise ArgumentError(f"{what} holds {array.dtype}; {kind} takes {DTYPES[kind]} from a device array")
-    if array.shape != shape:
-        raise ArgumentError(f"{what} has the shape {array.shape}, not {shape}; device arrays are not broadcast")
-    if array.buffer.device is not device:
-        raise ArgumentError(f"{what} lives on {array.buffer.device.name}, the function runs on {device.name}")
+def _spread(array: Any, shape: tuple[int, ...], what: str) -> Any:
+    """An argument as lanes read it: element after element from aligned memory, or one value for all of them."""
+    if isinstance(array, DeviceArray):
+        if array.shape and array.shape != shape:
+            raise ArgumentError(f"{what} has the shape {array.shape}, not {shape}; device arrays are not broadcast")
+        return array
+    plain = np.asarray(array)
+    return np.require(plain if not plain.ndim else np.broadcast_to(plain, shape), requirements=["C", "A"])
+
+
+def _checked(array: DeviceArray, kind: str, device: Device, what: str) -> DeviceArray:
+    """A device array that lanes can read in place."""
+    array.check_alive(what)
+    dtype = DTYPES[kind]
+    if array.dtype != dtype and not (dtype.kind == "i" and array.dtype == np.dtype(f"u{dtype.itemsize}")):
+        raise ArgumentError(f"{what} holds {array.dtype}; {kind} takes {dtype} from a device array")
+    if array.device is not device:
+        raise ArgumentError(f"{what} lives on {array.device.name}, the function runs on {device.name}")
     return array
 
 
-def _masked(results: list[Any], mask: np.ndarray[Any, Any]) -> Any:
-    made = [np.ma.MaskedArray(result, mask=mask) for result in results]
-    return None if not made else made[0] if len(made) == 1 else tuple(made)
+def _masked(result: Any, mask: Array) -> Any:
+    """A result with the lanes masked that have none."""
+    return np.ma.MaskedArray(result.get() if isinstance(result, DeviceArray) else result, mask=mask.copy())
 
 
-def _runner(function: VectorFunction) -> Any:
-    if isinstance(function.device, CpuDevice):
+def runner_for(module: Module, index: int, device: Device, name: str, **choices: Any) -> Any:
+    """What runs a function over arrays on a device; it can be shared by all who want the same."""
+    kind = module.model.functions[index]
+    for one in (*kind.params, *kind.results):
+        if one not in ITEM_BYTES:
+            raise ArgumentError(
+                f"{name} has the type {kind}; arrays hold i32, i64, f32 and f64, so call it on an instance: "
+                f"instantiate().exports[{name!r}]"
+            )
+    if index < module.model.imported_functions:
+        raise LinkError(f"{name} is imported by the module, so there is nothing to run")
+    if isinstance(device, CpuDevice):
         from lanewise.wasm.cpu_lanes import CpuLanes
 
-        return CpuLanes(function.module, function.index, function.device, **function._choices)
-    if function.device.name.startswith("cuda"):
+        return CpuLanes(module, index, device, **choices)
+    if device.name.startswith("cuda"):
+        from lanewise.devices.cuda import CudaDevice
         from lanewise.wasm.cuda_lanes import CudaLanes
 
-        return CudaLanes(function.module, function.index, function.device, **function._choices)
-    raise ArgumentError(f"functions run on cpu or cuda, not on {function.device.name}")
+        assert isinstance(device, CudaDevice)
+        return CudaLanes(module, index, device, **choices)
+    raise ArgumentError(f"functions run on cpu or cuda, not on {device.name}")
+
+
+__all__ = ["DTYPES", "VectorFunction", "runner_for"]

@@ -112,7 +112,7 @@ def seen(function: Any, outcome: Any) -> tuple[Any, ...]:
     if isinstance(outcome, WasmTrap):
         return "trapped", kind_of(outcome)
     if isinstance(outcome, WasmException):
-        return ("threw",)
+        return "threw", *("nan" if value != value else value for value in outcome.values)
     if isinstance(outcome, Exception):
         raise outcome
     return "returned", *map(without_nan_bits, function.type.results, outcome)

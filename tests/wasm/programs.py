@@ -25,7 +25,9 @@ class Trap:
 
 @dataclass(frozen=True)
 class Uncaught:
-    """The call ends with an exception that nobody caught."""
+    """The call ends with an exception that nobody caught and that carries these values."""
+
+    values: tuple[int | float, ...] = ()
 
 
 Outcome = Sequence[int | float | None] | Trap | Uncaught
@@ -88,6 +90,7 @@ def check(engine: Engine, function: Any, call: Call, outcome: Any) -> None:
         assert engine.same_kind(outcome.kind, wanted.kind), shown
     elif isinstance(wanted, Uncaught):
         assert isinstance(outcome, WasmException), shown
+        assert outcome.values == wanted.values, shown
     else:
         assert not isinstance(outcome, Exception), shown
         assert list(outcome) == [encode(*pair) for pair in zip(function.type.results, wanted, strict=True)], shown

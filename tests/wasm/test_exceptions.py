@@ -156,7 +156,7 @@ PROGRAMS = [
               (unreachable))
             (throw $t)))""",
         ("f", [5], [12]),
-        ("escapes", [5], Uncaught()),
+        ("escapes", [5], Uncaught((5,))),
     ),
     program(
         "exceptions come through indirect calls",
@@ -316,7 +316,7 @@ PROGRAMS = [
     program(
         "an uncaught exception ends the call and leaves the instance usable",
         """(module
-          (tag $t (param i32 f64)) (tag $none)
+          (tag $t (param i32 f64)) (tag $none) (tag $many (param i32 i64 f32 f64))
           (memory 1)
           (global $count (mut i32) (i32.const 0))
           (func $work (param i32)
@@ -325,6 +325,7 @@ PROGRAMS = [
             (throw $t (local.get 0) (f64.const 2.5)))
           (func (export "f") (param i32) (call $work (local.get 0)))
           (func (export "none") (throw $none))
+          (func (export "many") (throw $many (i32.const -1) (i64.const -2) (f32.const 0.5) (f64.const -0.25)))
           (func (export "rethrown") (param i32)
             (block $caught (result exnref)
               (try_table (catch_all_ref $caught) (call $work (local.get 0)))
@@ -338,11 +339,12 @@ PROGRAMS = [
               (try_table (catch $t $caught) (call $work (local.get 0)))
               (unreachable))
             (drop)))""",
-        ("f", [3], Uncaught()),
+        ("f", [3], Uncaught((3, 2.5))),
         ("count", [], [1, 3]),
         ("none", [], Uncaught()),
-        ("rethrown", [4], Uncaught()),
-        ("wrong tag", [5], Uncaught()),
+        ("many", [], Uncaught((-1, -2, 0.5, -0.25))),
+        ("rethrown", [4], Uncaught((4, 2.5))),
+        ("wrong tag", [5], Uncaught((5, 2.5))),
         ("count", [], [3, 5]),
         ("caught", [6], [6]),
     ),
@@ -403,7 +405,7 @@ PROGRAMS = [
           (func (export "none") (param i32) (result i32) (return_call $direct (local.get 0))))""",
         ("direct", [10], [11]),
         ("indirect", [20], [21]),
-        ("none", [30], Uncaught()),
+        ("none", [30], Uncaught((30,))),
     ),
     program(
         "what a handler reads is what the body wrote",

@@ -52,7 +52,7 @@ PROGRAMS = [
             ("f", [2, 30], [30, 3]),
             ("f", [3, 40], [40, 1]),
             ("f by the second name", [50], [50]),
-            ("none fits", [60], Uncaught()),
+            ("none fits", [60], Uncaught((60,))),
         ],
     ),
     Program(

@@ -218,11 +218,18 @@ class Store:
 
     def take_exception(self) -> errors.WasmException | None:
         """What was thrown and not caught; the store is free of it afterwards."""
-        taken = ffi.wasmtime_exnref_t()
-        if not ffi.wasmtime_context_take_exception(self.inner._context(), ctypes.byref(taken)):
+        context, taken = self.inner._context(), ffi.wasmtime_exnref_t()
+        if not ffi.wasmtime_context_take_exception(context, ctypes.byref(taken)):
             return None
+        values = []
+        for index in range(ffi.wasmtime_exnref_field_count(context, ctypes.byref(taken))):
+            raw = ffi.wasmtime_val_t()
+            ffi.wasmtime_exnref_field(context, ctypes.byref(taken), index, ctypes.byref(raw))
+            values.append(
+                bytes(raw.of.v128) if raw.kind == KIND_OF["v128"] else wasmtime.Val._from_raw(self.inner, raw).value
+            )
         ffi.wasmtime_exnref_unroot(ctypes.byref(taken))
-        return errors.WasmException("an exception was not caught")
+        return errors.WasmException("an exception was not caught", values=tuple(values))
 
 
 class Instance:

@@ -1,0 +1,94 @@
+"""Arrays of the host on their way to lanes: each value must mean the same as the WebAssembly type, or it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lanewise.errors import ArgumentError
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+}
+"""What arrays hold for each type; unsigned arrays are taken, too, since i32 and i64 have no sign of their own."""
+
+Array = np.ndarray[Any, Any]
+
+
+def as_array(value: Any, kind: str, what: str, *, masked: bool) -> Array:
+    """A host value as an array of a WebAssembly type; masked arrays stay masked where that is allowed."""
+    if isinstance(value, np.ma.MaskedArray):
+        if not masked:
+            raise ArgumentError(f'{what} is a masked array; fill it with filled(...), or ask for errors="mask"')
+        return np.ma.MaskedArray(_converted(value.data, kind, what, exact=True), mask=value.mask)
+    # Numbers of Python are as wide as they need to be; arrays and scalars of NumPy say how wide they are.
+    exact = isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__")
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ArgumentError(f"{what} is no array of numbers: {error}") from None
+    return _converted(array, kind, what, exact=exact)
+
+
+def _converted(array: Array, kind: str, what: str, *, exact: bool) -> Array:
+    dtype = DTYPES[kind]
+    if array.dtype == dtype:
+        return array
+    if not array.size and not exact:  # an empty list
+        return np.empty(array.shape, dtype)
+    if array.dtype.kind == "O" and all(isinstance(one, int) for one in array.flat):
+        raise ArgumentError(f"{what} holds {max(array.flat, key=abs)}, which does not fit {kind}")
+    if array.dtype.kind not in "iufb":
+        raise ArgumentError(f"{what} holds {_shown(array)}; {kind} takes {'whole ' * (dtype.kind == 'i')}numbers")
+    if dtype.kind == "i":
+        return _whole(array, dtype, kind, what)
+    return _real(array, dtype, kind, what, exact=exact)
+
+
+def _shown(array: Array) -> str:
+    return f"{array.dtype}" if array.ndim or array.dtype.kind in "OUS" else f"{array.dtype} {array[()]}"
+
+
+def _whole(array: Array, dtype: np.dtype[Any], kind: str, what: str) -> Array:
+    """Whole numbers that fit, signed or unsigned."""
+    if array.dtype.kind == "f":
+        raise ArgumentError(f"{what} holds {_shown(array)}; {kind} takes whole numbers: round them, then use astype")
+    if array.dtype.kind in "iu" and array.size:
+        bits = dtype.itemsize * 8
+        low, high = int(array.min()), int(array.max())
+        if low < -(1 << (bits - 1)) or high >= 1 << bits:
+            beyond = low if low < -(1 << (bits - 1)) else high
+            raise ArgumentError(f"{what} holds {beyond}, which does not fit {kind}")
+        if high >= 1 << (bits - 1):
+            return array.astype(np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
+    return array.astype(dtype)
+
+
+def _real(array: Array, dtype: np.dtype[Any], kind: str, what: str, *, exact: bool) -> Array:
+    """Numbers that floats of this width hold. Python's own are rounded to it, as they are everywhere."""
+    if array.dtype.kind == "f":
+        if exact and array.dtype.itemsize > dtype.itemsize:
+            raise ArgumentError(f"{what} holds {array.dtype}, which {kind} would round; use astype(np.{dtype})")
+        with np.errstate(over="ignore"):
+            return array.astype(dtype)
+    if array.dtype.kind in "iu" and array.size:
+        lost = _not_held(array, np.finfo(dtype).nmant + 1)
+        if lost.size:
+            raise ArgumentError(f"{what} holds {lost[0]}, which {kind} cannot hold exactly; use astype(np.{dtype})")
+    return array.astype(dtype)
+
+
+def _not_held(array: Array, bits: int) -> Array:
+    """The whole numbers that have more significant bits than this."""
+    if -(1 << bits) <= int(array.min()) and int(array.max()) <= 1 << bits:
+        return np.empty(0, array.dtype)
+    flat = array.reshape(-1)
+    wide = flat.astype(np.uint64)
+    size = np.where(flat < 0, np.uint64(0) - wide, wide)
+    lowest = np.maximum(size & (np.uint64(0) - size), np.uint64(1))
+    lost: Array = flat[size // lowest >= np.uint64(1 << bits)]
+    return lost

@@ -1,0 +1,153 @@
+"""From a module to machine code: in pieces, on all cores, and only once for the same module and build.
+
+Large modules are first compiled without optimising, so that they start at once; the optimised build follows.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lanewise import settings
+from lanewise.compiler import Cache, Job, Target, WorkerPool, compile_guest, default_cache
+from lanewise.errors import LanewiseError
+from lanewise.wasm.model import Module
+from lanewise.wasm.program import Part
+from lanewise.wasm.validate import validate
+
+QUICK, OPTIMISED = 0, 3
+QUICK_FROM = 24 * 1024
+"""Bytes of code from which a module is worth a quick build first: what is smaller is optimised in less than a second."""
+GPU_LEVEL_LARGE = 1
+"""How much large modules are optimised for a GPU: their makers have done most of it, and assembling takes long."""
+LARGE = 64 * 1024
+"""Bytes of code from which a module counts as large."""
+_CPU_PART = 24 * 1024
+_GPU_PART = 10 * 1024
+"""Bytes of code in a piece. For a GPU they are small, since assembling takes more than twice as long for twice as
+much."""
+
+
+def code_bytes(module: Module) -> int:
+    """How much code a module has."""
+    return sum(body.end - body.start for body in module.bodies)
+
+
+def part_count(module: Module, target: Target) -> int:
+    """In how many pieces a module is compiled."""
+    size = code_bytes(module)
+    if target.kind == "nvptx":
+        return 1 if size < LARGE // 2 else -(-size // _GPU_PART)
+    return max(1, min(settings.cpu_threads() * 2, size // _CPU_PART))
+
+
+def usual_level(module: Module, target: Target) -> int:
+    """How much a module is optimised in the end."""
+    return GPU_LEVEL_LARGE if target.kind == "nvptx" and code_bytes(module) >= LARGE else OPTIMISED
+
+
+def compile_parts(
+    module: Module, name: str, target: Target, level: int, parts: Callable[[], Sequence[Part]], pool: WorkerPool | None = None
+) -> list[bytes]:
+    """The code of all pieces, from the cache or made by `parts`; `name` says all that decides them but the module."""
+    cache = default_cache()
+    key = Cache.key_of("guest", _sources(), target.key, str(level), name, module.data)
+    stored = cache.get(key)
+    if stored is not None:
+        return unbundle(stored)
+    jobs = [Job(part.ir, target, part.name, level) for part in parts()]
+    if pool is None:
+        codes = compile_guest(jobs, cache=None)
+    else:
+        codes = []
+        for outcome in pool.compile(jobs, cache=None):
+            if isinstance(outcome, LanewiseError):
+                raise outcome
+            codes.append(outcome)
+    cache.put(key, bundle(codes))
+    return codes
+
+
+def is_cached(module: Module, name: str, target: Target, level: int) -> bool:
+    """Whether `compile_parts` would find its answer."""
+    key = Cache.key_of("guest", _sources(), target.key, str(level), name, module.data)
+    return default_cache().get(key) is not None
+
+
+def check(module: Module) -> None:
+    """Validate a module, unless one with the same bytes has been found valid before."""
+    cache = default_cache()
+    key = Cache.key_of("valid", _sources(), ",".join(sorted(module.features)), module.data)
+    if cache.get(key) is None:
+        validate(module)
+        if len(module.data) >= QUICK_FROM:  # of smaller ones, validating takes no longer than looking
+            cache.put(key, b"valid")
+
+
+def cached_text(what: str, module: Module, find: Callable[[], str]) -> str:
+    """A fact about a module that takes long to find, from the cache if it was found before."""
+    if len(module.data) < QUICK_FROM:
+        return find()
+    cache = default_cache()
+    key = Cache.key_of(what, _sources(), module.data)
+    stored = cache.get(key)
+    if stored is not None:
+        return stored.decode()
+    found = find()
+    cache.put(key, found.encode())
+    return found
+
+
+def fingerprint(module: Module) -> str:
+    """A short name for the bytes of a module."""
+    return hashlib.sha256(module.data).hexdigest()[:12]
+
+
+def bundle(codes: Sequence[bytes]) -> bytes:
+    """Several pieces of code as one."""
+    head = struct.pack(f"<I{len(codes)}Q", len(codes), *(len(code) for code in codes))
+    return head + b"".join(codes)
+
+
+def unbundle(stored: bytes) -> list[bytes]:
+    """The pieces of a bundle."""
+    (count,) = struct.unpack_from("<I", stored)
+    sizes = struct.unpack_from(f"<{count}Q", stored, 4)
+    at, codes = 4 + 8 * count, []
+    for size in sizes:
+        codes.append(stored[at : at + size])
+        at += size
+    return codes
+
+
+class Later:
+    """Something that is being made on a thread of its own; `result` is None until it is there."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self.result: object = None
+        self._make = make
+        threading.Thread(target=self._run, name="lanewise-optimise", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self.result = self._make()
+        except LanewiseError:
+            self.result = None  # the quick build goes on being used
+
+
+@functools.cache
+def background() -> WorkerPool:
+    """Compile workers for what nobody waits for, apart from those that somebody does wait for."""
+    return WorkerPool(max(1, settings.cpu_threads() - 1))
+
+
+@functools.cache
+def _sources() -> str:
+    """Size and time of every file that guests' code depends on, as Python tells its own compiled files apart."""
+    folder = Path(__file__).parent
+    files = sorted([*folder.glob("*.py"), *folder.glob("opcodes/*.py")])
+    return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])

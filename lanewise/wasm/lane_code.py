@@ -1,0 +1,50 @@
+"""Compiled lane programs, by what they are made of; facts about them are kept with the code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import NamedTuple
+
+from lanewise.compiler import Target
+from lanewise.wasm.build import Build
+from lanewise.wasm.compile import Later, background, cached_text, code_bytes, compile_parts, is_cached, part_count
+from lanewise.wasm.compile import OPTIMISED, QUICK, QUICK_FROM, usual_level
+from lanewise.wasm.lane_setup import check_imports
+from lanewise.wasm.lanes import LaneFacts, LaneProgram
+from lanewise.wasm.model import Module
+
+
+class LaneCode(NamedTuple):
+    """Machine code of a lane program; `better` is a build that will be faster, if one is being made."""
+
+    codes: list[bytes]
+    facts: LaneFacts
+    better: Later | None
+
+
+def lane_code(
+    module: Module, index: int, build: Build, scalars: tuple[bool, ...], target: Target, level: int | None
+) -> LaneCode:
+    """Compile one function of a module for many lanes."""
+    name = f"lanes {index} {scalars} {build.key}"
+
+    def program() -> LaneProgram:
+        made = LaneProgram(module, index, build, scalars)
+        check_imports(made)
+        return made
+
+    text = cached_text(f"facts of {name}", module, lambda: json.dumps(asdict(program().facts())))
+    facts = LaneFacts(**json.loads(text))
+    count = 1 if facts.plain else part_count(module, target)
+
+    def compiled(chosen: int, waiting: bool = True) -> list[bytes]:
+        pool = None if waiting else background()
+        return compile_parts(module, name, target, chosen, lambda: program().parts(count), pool)
+
+    best = usual_level(module, target)
+    if target.kind == "nvptx" or facts.plain or level is not None or code_bytes(module) < QUICK_FROM:
+        return LaneCode(compiled(best if level is None else level), facts, None)
+    if is_cached(module, name, target, OPTIMISED):
+        return LaneCode(compiled(OPTIMISED), facts, None)
+    return LaneCode(compiled(QUICK), facts, Later(lambda: compiled(OPTIMISED, waiting=False)))
