@@ -83,11 +83,21 @@ class Backend(ABC):
         return False
 
     @abstractmethod
-    def call(self, loaded: Any, state: int, shared: int, entry: int, values: bytes) -> Outcome:
-        """Call the function at an entry of the store's function table, with arguments as it takes them."""
+    def call(
+        self, loaded: Any, state: int, shared: int, entry: int, values: bytes, nested: bool = False
+    ) -> Outcome:
+        """Call the function at an entry of the store's function table, with arguments as it takes them.
 
-    def place_of(self, loaded: Sequence[Any], address: int) -> tuple[int, int] | None:
-        """Which module (by its number) and which of its bytes the code before a return address was made of."""
+        `nested` if the caller is a function of the host that a guest has called.
+        """
+
+    @property
+    def stop_word(self) -> int:
+        """Where guests look whether they are to stop; 0 if they need not."""
+        return 0
+
+    def place_of(self, loaded: Any, address: int) -> tuple[int, int] | None:
+        """The function, by index, and the byte of its module that a return address of its code leads to."""
         return None
 
     def host_entry(self, kind: FuncType, call: HostCall) -> tuple[bytes, int]:

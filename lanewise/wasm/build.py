@@ -34,6 +34,8 @@ class Build:
     """Whether calls may come back with an exception."""
     tails: bool = False
     """GPU: whether calls may come back with a request for a tail call."""
+    places: bool = False
+    """CPU: whether the code carries a table from its addresses to the bytes of the module, to tell where a trap was."""
     fixed_memory: bool = False
     """Whether no memory can ever grow: their sizes are constants then."""
 
@@ -50,7 +52,8 @@ class Build:
 
 def host_build(**choices: object) -> Build:
     """The usual build for a CPU."""
-    return Build(**choices)  # type: ignore[arg-type]
+    usual: dict[str, object] = {"places": True}
+    return Build(**usual | choices)  # type: ignore[arg-type]
 
 
 def gpu_build(**choices: object) -> Build:

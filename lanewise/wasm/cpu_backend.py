@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +32,7 @@ from lanewise.wasm.compile import (
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.host_functions import HOST_SYMBOL, host_program
 from lanewise.wasm.model import FuncType, Module
+from lanewise.wasm.places import LineTables
 from lanewise.wasm.program import ModuleProgram
 
 
@@ -55,6 +57,10 @@ class LoadedModule:
         self.library: Library = load_object(codes, [table], runtime().guest_imports())
         self.table = self.library.address(table)
         self.kept = before
+        self.lines = LineTables(codes, self.program.context.prefix)
+        words = np.frombuffer(ctypes.string_at(self.table, self.entries * state.CODE_ENTRY), np.uint64).reshape(-1, 4)
+        # The last entry is the instance's beginning, which is no function of the module.
+        self.starts = sorted((int(start), at) for at, start in enumerate(words[1:-1, 1]))
 
 
 class CpuBackend(Backend):
@@ -120,19 +126,34 @@ class CpuBackend(Backend):
         loaded.better = None
         return True
 
+    def place_of(self, loaded: LoadedModule, address: int) -> tuple[int, int] | None:
+        at = bisect.bisect_left(loaded.starts, (address, 0)) - 1
+        if at < 0:
+            return None
+        start, body = loaded.starts[at]
+        index = loaded.program.module.imported_functions + body
+        place = loaded.lines.place(index, address - start)
+        return None if place is None else (index, place)
+
     def table_of(self, loaded: LoadedModule) -> bytes:
         return ctypes.string_at(loaded.table + state.CODE_ENTRY, (loaded.entries - 1) * state.CODE_ENTRY)
 
-    def call(self, loaded: Any, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
+    def call(
+        self, loaded: Any, state_address: int, shared: int, entry: int, values: bytes, nested: bool = False
+    ) -> Outcome:
         words = (ctypes.c_uint64 * 4).from_address(entry)
         room = ctypes.create_string_buffer(values, max(len(values), 16))
         call = GuestCall.record()
         call["state"], call["shared"] = state_address, shared
         call["thunk"], call["code"] = words[3], words[1]
         call["values"] = ctypes.addressof(room)
-        launch = self._device.launch_native(self._code, call.tobytes(), keep=room)
-        launch.wait()
-        done = np.frombuffer(launch.args[: GuestCall.size], GuestCall.dtype)[0]
+        if nested:
+            runtime().call_nested(call.ctypes.data)
+            done = call
+        else:
+            launch = self._device.launch_native(self._code, call.tobytes(), keep=room)
+            launch.wait()
+            done = np.frombuffer(launch.args[: GuestCall.size], GuestCall.dtype)[0]
         if done["outcome"] == FINISHED:
             return Outcome(room.raw[: len(values)], trapped=False)
         trace = tuple(int(address) for address in done["trace"][: done["trace_count"]])

@@ -100,11 +100,18 @@ class CudaBackend(Backend):
     def table_of(self, loaded: LoadedModule) -> bytes:
         return loaded.table
 
-    def call(self, loaded: LoadedModule, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
+    @property
+    def stop_word(self) -> int:
+        return self._device.stop_word
+
+    def call(
+        self, loaded: LoadedModule, state_address: int, shared: int, entry: int, values: bytes, nested: bool = False
+    ) -> Outcome:
         room = self.alloc(len(values))
         self.write(room.address, values)
         arguments = [state_address, entry, room.address, STACK_BYTES - STACK_MARGIN]
         self._device.launch_native(loaded.program, 1, 1, arguments)
+        self._device.finish_or_stop()
         left = self.read(room.address, len(values))
         trapped = any(self.read(shared, 4))
         return Outcome(left, trapped)

@@ -155,6 +155,7 @@ class LaneProgram:
                 for index in self._recursive:
                     self.reachable[index].guard_stack()
             texts = [fn.text().replace("define hidden", "define internal", 1) for fn in self.reachable.values()]
+            texts += [note for fn in self.reachable.values() for note in fn.metadata]
             texts += [self._plain_element(), self._plain_gpu() if self.build.gpu else self._cpu()]
             return "\n".join([*texts, prelude(self.build)])
         (part,) = self.parts()

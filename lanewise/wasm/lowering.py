@@ -6,6 +6,7 @@ registers. Code that cannot be reached is skipped. The body has been validated, 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -65,6 +66,10 @@ FUEL_SLICE = 1 << 20
 """Steps between two looks at whether the lane has been asked to stop."""
 
 
+FIRST_NOTE = 100
+"""The metadata before belongs to the module: see `prelude.METADATA`."""
+
+
 class ModuleContext:
     """What the functions of one module have in common while they are lowered."""
 
@@ -73,6 +78,8 @@ class ModuleContext:
         self.build = build
         self.prefix = prefix
         self.layout = state.StateLayout(module)
+        self.notes = itertools.count(FIRST_NOTE)
+        """Numbers for metadata of functions."""
 
     def symbol(self, index: int) -> str:
         """The name of a defined function, by its index in the module."""
@@ -127,6 +134,9 @@ class FunctionLowering:
         """Functions that this one calls by index."""
         self.calls_unknown = False
         """Whether it calls what only the running program knows."""
+        self.metadata: list[str] = []
+        self._scope = next(context.notes) if context.build.places and index >= 0 else 0
+        self._noted = (0, "")
         self._entered = 0
         self._rounds = ""
         self.traps = False
@@ -183,13 +193,23 @@ class FunctionLowering:
         del self.stack[-count:]
         return values
 
+    def note(self) -> str:
+        """What ties an instruction that may end the lane, or a call, to its place in the module."""
+        if not self._scope:
+            return ""
+        if self._noted[0] != self.place:
+            number = next(self.context.notes)
+            self.metadata.append(f"!{number} = !DILocation(line: {self.place}, scope: !{self._scope})")
+            self._noted = (self.place, f", !dbg !{number}")
+        return self._noted[1]
+
     def trap_if(self, condition: str, kind: int) -> None:
         """End the lane if a condition holds: by a path that never comes back."""
         self.traps = True
         bad, fine = self.label("trap"), self.label("on")
         self.lines.append(f"br i1 {condition}, label %{bad}, label %{fine}, !prof !0")
         self.lines.append(f"{fine}:")
-        self.cold += (f"{bad}:", f"call void @lw.trap(ptr %st, i32 {kind}, i32 {self.place})", "unreachable")
+        self.cold += (f"{bad}:", f"call void @lw.trap(ptr %st, i32 {kind}, i32 {self.place}){self.note()}", "unreachable")
 
     def leave_if(self, condition: str) -> None:
         """End the lane, to be run again in a careful build, if a condition holds; all such exits are one."""
@@ -481,13 +501,20 @@ class FunctionLowering:
         parameters = ["ptr %st", "ptr %mem", *(f"{LLVM_TYPES[param]} %p{at}" for at, param in enumerate(kind.params))]
         if self.unwinds:
             self.cold += ("unwind:", f"ret {result_type(kind)} poison" if kind.results else "ret void")
+        scope = ""
+        if self._scope:
+            scope = f" !dbg !{self._scope}"
+            self.metadata.append(
+                f'!{self._scope} = distinct !DISubprogram(name: "f{self.index}", scope: !12, file: !12, '
+                f"line: {self.function.start}, type: !14, unit: !13, spFlags: DISPFlagDefinition)"
+            )
         if self.leaves:
             exit_ = f"call void @lw.trap(ptr %st, i32 {traps.MISALIGNED}, i32 {self.function.start})"
             self.cold += ("careful:", exit_, "unreachable")
         body = "\n".join([*self.slots, *self.lines, *self.cold])
         return (
             f"define hidden {self.context.convention}{result_type(kind)} {self.context.symbol(self.index)}"
-            f"({', '.join(parameters)}) {'' if inline else 'noinline '}#0 {{\n{body}\n}}\n"
+            f"({', '.join(parameters)}) {'' if inline else 'noinline '}#0{scope} {{\n{body}\n}}\n"
         )
 
 

@@ -95,7 +95,7 @@ def call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> None:
     """Call a function with the arguments on the stack, and push its results."""
     values = fn.pop_many(len(kind.params))
     convention = fn.context.convention
-    text = f"call {convention}{result_type(kind)} {callee.code}({_arguments(callee, values)})"
+    text = f"call {convention}{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
     first = ""
     if kind.results:
         first = fn.assign(text)
@@ -147,7 +147,7 @@ def _bounce(fn: FunctionLowering, kind: FuncType, first: str, owner: str) -> tup
 def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
     values = fn.pop_many(len(kind.params))
     if not fn.build.gpu:
-        text = f"musttail call {fn.context.convention}{result_type(kind)} {callee.code}({_arguments(callee, values)})"
+        text = f"musttail call {fn.context.convention}{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
         if kind.results:
             fn.emit(f"ret {result_type(kind)} {fn.assign(text)}")
         else:

@@ -14,7 +14,7 @@ from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 @rule("unreachable")
 def _unreachable(fn: FunctionLowering, op: Op) -> bool:
     fn.traps = True
-    fn.emit(f"call void @lw.trap(ptr %st, i32 {traps.UNREACHABLE}, i32 {fn.place})")
+    fn.emit(f"call void @lw.trap(ptr %st, i32 {traps.UNREACHABLE}, i32 {fn.place}){fn.note()}")
     fn.emit("unreachable")
     return True
 

@@ -83,7 +83,7 @@ def _load(fn: FunctionLowering, op: Op, memarg: MemArg, parts: list[str]) -> Non
         effective = _effective(fn, address, memarg[1])
         _check_bounds(fn, address, effective, width, memarg)
         at = place(fn, _base(fn, memarg[2]), effective)
-        fn.emit(f"{result} = load {_volatile(fn)}{llvm}, ptr {at}, align 1, !tbaa !3")
+        fn.emit(f"{result} = load {_volatile(fn)}{llvm}, ptr {at}, align 1, !tbaa !3{fn.note()}")
         return
     if width < 16:
         value = _whole_load(fn, address, memarg, width)
@@ -102,7 +102,7 @@ def _store(fn: FunctionLowering, op: Op, memarg: MemArg, parts: list[str]) -> No
         effective = _effective(fn, address, memarg[1])
         _check_bounds(fn, address, effective, width, memarg)
         at = place(fn, _base(fn, memarg[2]), effective)
-        fn.emit(f"store {_volatile(fn)}{llvm} {value}, ptr {at}, align 1, !tbaa !3")
+        fn.emit(f"store {_volatile(fn)}{llvm} {value}, ptr {at}, align 1, !tbaa !3{fn.note()}")
     elif width < 16:
         _whole_store(fn, address, memarg, width, fn.assign(f"bitcast {llvm} {value} to i{width * 8}"))
     else:
@@ -319,5 +319,5 @@ def _wait(fn: FunctionLowering, op: Op, memarg: MemArg) -> None:
     if not fn.module.memories[memarg[2]].shared:
         fn.traps = True
         fn.emit(f"call void @lw.trap(ptr %st, i32 {traps.NOT_SHARED}, i32 {fn.place})")
-    call = f"call i32 @lw.wait{bits}(ptr {at}, i{bits} {expected}, i64 {timeout})"
+    call = f"call i32 @lw.wait{bits}(ptr %st, i32 {fn.place}, ptr {at}, i{bits} {expected}, i64 {timeout})"
     fn.push("i32", fn.assign(call))

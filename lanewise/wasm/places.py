@@ -1,8 +1,13 @@
-"""Which function of a module a byte of it belongs to: how a trap's place becomes a name."""
+"""Where in a module a trap was: from addresses of machine code to bytes of the module, from bytes to function names."""
 
 from __future__ import annotations
 
 import bisect
+import io
+from collections.abc import Sequence
+from functools import cached_property
+
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from lanewise.wasm.model import Module
 
@@ -13,3 +18,49 @@ def function_at(module: Module, place: int) -> str:
     if at < 0 or place >= module.bodies[at].end:
         return ""
     return module.function_name(module.imported_functions + at)
+
+
+class LineTables:
+    """The tables that come with a module's machine code on a CPU; they are read when a trap asks."""
+
+    def __init__(self, codes: Sequence[bytes], prefix: str) -> None:
+        self._codes = codes
+        self._prefix = prefix
+
+    @cached_property
+    def _functions(self) -> dict[int, tuple[int, int, int]]:
+        """For each function by index, the piece of code it is in, where it begins there and how long it is."""
+        found = {}
+        for number, code in enumerate(self._codes):
+            symbols = ELFFile(io.BytesIO(code)).get_section_by_name(".symtab")
+            for symbol in symbols.iter_symbols() if symbols else ():
+                name = symbol.name.removeprefix(f"{self._prefix}f")
+                if name.isdecimal() and symbol["st_shndx"] != "SHN_UNDEF":
+                    found[int(name)] = number, int(symbol["st_value"]), int(symbol["st_size"])
+        return found
+
+    @cached_property
+    def _rows(self) -> list[tuple[list[int], list[int]]]:
+        """For each piece of code, addresses in order, and the byte of the module that each came from."""
+        tables = []
+        for code in self._codes:
+            rows: list[tuple[int, int]] = []
+            info = ELFFile(io.BytesIO(code)).get_dwarf_info(relocate_dwarf_sections=True)
+            for unit in info.iter_CUs():
+                program = info.line_program_for_CU(unit)
+                entries = program.get_entries() if program else ()
+                rows += [(entry.state.address, entry.state.line) for entry in entries if entry.state is not None]
+            rows.sort()
+            tables.append(([address for address, _ in rows], [line for _, line in rows]))
+        return tables
+
+    def place(self, function: int, offset: int) -> int | None:
+        """The byte of the module that the code before `offset` in a function was made of."""
+        if function not in self._functions:
+            return None
+        piece, start, size = self._functions[function]
+        if offset > size:
+            return None
+        addresses, lines = self._rows[piece]
+        at = bisect.bisect_right(addresses, start + offset - 1) - 1
+        return lines[at] if at >= 0 and lines[at] else None

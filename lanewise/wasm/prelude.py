@@ -21,6 +21,16 @@ METADATA = """
 !6 = !{!"linear memory", !7, i64 0}
 !7 = !{!"lanewise"}
 """
+PLACES = """
+!llvm.module.flags = !{!10, !11}
+!llvm.dbg.cu = !{!13}
+!10 = !{i32 2, !"Debug Info Version", i32 3}
+!11 = !{i32 2, !"Dwarf Version", i32 4}
+!12 = !DIFile(filename: "module.wasm", directory: "")
+!13 = distinct !DICompileUnit(language: DW_LANG_C99, file: !12, emissionKind: LineTablesOnly)
+!14 = !DISubroutineType(types: !1)
+"""
+"""The frame of a line table in which the lines are the bytes of the module."""
 """Branch weights of traps, and the promise that a lane's state and its linear memory never overlap."""
 
 
@@ -39,7 +49,7 @@ def attributes(build: Build) -> str:
 def prelude(build: Build) -> str:
     """All helpers for a build."""
     parts = [_signs(build), _memory(build), _tables(build), _exits(build), _waiting(build)]
-    return "\n".join([attributes(build), *parts, METADATA])
+    return "\n".join([attributes(build), *parts, METADATA, PLACES if build.places else ""])
 
 
 def _at(build: Build, cell: int, name: str, base: str = "%record") -> str:
@@ -453,7 +463,7 @@ define internal i32 @lw.notify(ptr %at, i32 %count) noinline #1 {
 def _wait(bits: int, clock: str, rest: str) -> str:
     now = clock.replace("%now", "%start")
     return f"""
-define internal i32 @lw.wait{bits}(ptr %at, i{bits} %expected, i64 %timeout) noinline #1 {{
+define internal i32 @lw.wait{bits}(ptr %st, i32 %place, ptr %at, i{bits} %expected, i64 %timeout) noinline #1 {{
   %value = load atomic i{bits}, ptr %at seq_cst, align {bits // 8}
   %differs = icmp ne i{bits} %value, %expected
   br i1 %differs, label %unequal, label %begin
@@ -473,6 +483,7 @@ look:
 late:
   ret i32 2
 sleep:
+  call void @lw.look(ptr %st, i32 %place)
   {rest}
   br label %look
 }}

@@ -56,6 +56,7 @@ class ModuleProgram:
             if number == len(groups) - 1:
                 texts += [self._init(), *self._thunks(), *self._tails(), self._functions_table(), self._entry()]
             own = {index for index, _ in group}
+            texts += [note for _, fn in group for note in fn.metadata]
             parts.append(Part(f"{self.context.prefix}part{number}", self._module_text(texts, own, number == len(groups) - 1)))
         return parts
 

@@ -49,10 +49,13 @@ class Store:
         self._host: list[Callable[..., Any]] = []
         self._host_types: list[FuncType] = []
         self._host_error: BaseException | None = None
+        self._host_threads: list[int] = []
+        """Threads that are in a function of the host now, the innermost last."""
         self._tag_types: list[TagType] = []
         self._lock = threading.RLock()
         self._shared = self._new_state(state.RESULTS)
         self.write_cell(self._shared, state.SHARED, self._shared)
+        self.write_cell(self._shared, state.STOP, self._backend.stop_word)
         records = self._keep(self._backend.alloc(state.EXCEPTION_CELLS * self._stride))
         self.write_cell(self._shared, state.EXCEPTIONS, records.address)
 
@@ -294,6 +297,7 @@ class Store:
     def _call_host(self, number: int, values: int) -> int:
         """What guests call for a host function: arguments and results are at the address."""
         kind = self._host_types[number]
+        self._host_threads.append(threading.get_ident())
         try:
             raw = self._backend.read(values, 8 * sum(map(state.cells_of, kind.params)))
             arguments = unpack_bits(kind.params, raw)
@@ -311,6 +315,8 @@ class Store:
         except BaseException as error:  # whatever it is, it must not run into native code
             self._host_error = error
             return 1
+        finally:
+            self._host_threads.pop()
         return 0
 
     # --- calls -------------------------------------------------------------------------------------------------------
@@ -318,6 +324,9 @@ class Store:
     def call(self, function: Function, bits: Sequence[int]) -> list[int]:
         """Call a function with the bits of its arguments; gives the bits of its results."""
         number, entry = function.reference >> 32, function.reference & 0xFFFFFFFF
+        if self._host_threads and self._host_threads[-1] == threading.get_ident():
+            # A function of the host that a guest called calls a guest: the lock is held for both already.
+            return self._run(number, entry, function.type, bits, nested=True)
         with self._lock:
             if self._owners[number] is None:
                 raise ArgumentError(f"{function.name} is a function of the host; call it in Python")
@@ -332,13 +341,13 @@ class Store:
                     self._publish()
             return self._run(number, entry, function.type, bits)
 
-    def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
-        if self._backend.build.meter != "off":
+    def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int], nested: bool = False) -> list[int]:
+        if not nested and self._backend.build.meter != "off":
             self._refuel()
         size = 8 * max(sum(map(state.cells_of, kind.params)), sum(map(state.cells_of, kind.results)))
         values = pack_bits(kind.params, bits).ljust(size, b"\0")
         outcome = self._backend.call(
-            self._loaded[number], self._states[number], self._shared, self._code + entry * state.CODE_ENTRY, values
+            self._loaded[number], self._states[number], self._shared, self._code + entry * state.CODE_ENTRY, values, nested
         )
         if outcome.trapped:
             raise self._trap(outcome)
@@ -363,8 +372,29 @@ class Store:
         if kind == traps.UNCAUGHT:
             return self._uncaught(thrown)
         owner = next((found for found in self._owners if found is not None and found.state == who), None)
-        name = function_at(owner.module, place) if owner is not None else ""
-        return WasmTrap(traps.KINDS[kind], function=name, offset=place)
+        frames = self._frames(outcome.trace)
+        if not place and frames:
+            name, place = frames[0]
+        else:
+            name = function_at(owner.module, place) if owner is not None else ""
+        shown = tuple(f"{where} (+{at:#x})" for where, at in frames)
+        return WasmTrap(traps.KINDS[kind], function=name, offset=place, frames=shown)
+
+    def _frames(self, trace: Sequence[int]) -> list[tuple[str, int]]:
+        """The calls that a trap was in, the innermost first: names of functions, and bytes of their modules."""
+        found = []
+        members = [(owner, one) for owner, one in zip(self._owners, self._loaded, strict=True) if one is not None]
+        distinct = {id(one): (owner, one) for owner, one in members if owner is not None}
+        for address in trace:
+            for owner, loaded in distinct.values():
+                where = self._backend.place_of(loaded, address)
+                if where is not None:
+                    index, place = where
+                    outer = owner.module.function_name(index)
+                    inner = function_at(owner.module, place) or outer
+                    found.append((inner if inner == outer else f"{inner}, inlined in {outer}", place))
+                    break
+        return found
 
     def _uncaught(self, thrown: int) -> WasmException:
         """The error for an exception that nobody caught."""

@@ -263,7 +263,7 @@ def test_imports_that_a_function_does_not_need_are_not_asked_for(device):
     module = lw.load(assemble(text))
     assert module.func("double", device=device)([1, 2]).tolist() == [2, 4]
     with pytest.raises(lw.LinkError, match=r"the module imports env.log.*use instantiate\(imports=...\) instead"):
-        module.func("loud", device=device)
+        module.func("loud", device=device)(1)
     with pytest.raises(lw.LinkError, match="log is imported by the module"):
         module.func("log", device=device)
 
