@@ -114,10 +114,6 @@ class Runtime:
         """Addresses of what compiled guest programs import."""
         return {name: self._core.address(name) for name in _GUEST_IMPORTS}
 
-    def call_nested(self, call: int) -> None:
-        """Make the guest call described at an address, on this thread, which a guest has called the host on."""
-        ctypes.CFUNCTYPE(None, ctypes.c_uint64)(self._core.address("lw_guest_nested"))(call)
-
     @property
     def guest_entry(self) -> int:
         """What a launch enters to call one guest function."""

@@ -15,7 +15,7 @@ import weakref
 from typing import TypeAlias
 
 from lanewise.devices.cpu_launch import CpuLaunch, wait_in_steps
-from lanewise.devices.cpu_workers import Worker
+from lanewise.devices.cpu_workers import Worker, current_worker
 from lanewise.errors import DeviceError
 
 _CANCEL_STEP = 0.005
@@ -40,7 +40,15 @@ class LaunchQueue:
         self._failed: list[CpuLaunch] = []
 
     def submit(self, launch: CpuLaunch) -> None:
-        """Queue a launch; it starts at once if nothing runs."""
+        """Queue a launch; it starts at once if nothing runs.
+
+        A worker itself launches when a guest has called a function of the host: nobody else could run that.
+        """
+        worker = current_worker()
+        if worker is not None:
+            launch.run_on(worker)
+            launch.finish()
+            return
         if not self._workers:
             self._start()
         self._inbox.put(launch)
@@ -93,7 +101,7 @@ class LaunchQueue:
 
     def wait(self) -> None:
         """Wait for all launches so far, then raise the first error that nobody has seen yet."""
-        if self._workers:
+        if self._workers and current_worker() is None:
             reached = threading.Event()
             self._inbox.put(reached)
             try:

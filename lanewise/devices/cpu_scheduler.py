@@ -32,7 +32,7 @@ CONTEXT_PC, CONTEXT_FRAME = (55, 52) if _ARM else (21, 15)
 """Linux: which words of the ucontext_t of a signal hold the program counter and the frame pointer."""
 
 OVERFLOW_REACH = 1 << 20  # how far below its end a fault still counts as an overflow of the stack
-GUEST_OUT_OF_BOUNDS, GUEST_STACK_EXHAUSTED, GUEST_INTERRUPTED = 5, 10, 17  # their numbers in `wasm.traps`
+GUEST_OUT_OF_BOUNDS, GUEST_STACK_EXHAUSTED = 5, 10  # the numbers of these traps in `wasm.traps`
 
 FAULT_ADDRESS_WORD = 3 if sys.platform == "darwin" else 2  # where siginfo_t holds the address of a fault
 
@@ -303,19 +303,15 @@ def lw_on_signal(number: i32, info: Ptr[u8], context: Ptr[u8]):
     for index in range(table.count):
         if table.entries[index].thread == me:
             worker = Ptr[Worker](table.entries[index].worker)
-            if worker.sp != 0 or worker.guest_sp != 0:
+            if worker.sp != 0:
                 worker.signal = u32(number)
                 worker.fault_address = Ptr[u64](info)[FAULT_ADDRESS_WORD]
-            if worker.guest_sp != 0 and number != CANCEL_SIGNAL:
-                registers = Ptr[u64](context)
-                trace_calls(worker, registers[CONTEXT_PC], registers[CONTEXT_FRAME])
-                lw_leave(worker.guest_sp, FAULTED)
-            if worker.sp != 0:
+                if worker.guest_sp != 0 and number != CANCEL_SIGNAL:
+                    registers = Ptr[u64](context)
+                    trace_calls(worker, registers[CONTEXT_PC], registers[CONTEXT_FRAME])
+                    lw_leave(worker.guest_sp, FAULTED)
                 worker.guest_sp = 0
                 lw_leave(worker.sp, INTERRUPTED)
-            if worker.guest_sp != 0:
-                # A guest that a function of the host called: the host's own frames lie below it and must stay.
-                lw_leave(worker.guest_sp, INTERRUPTED)
     if number != CANCEL_SIGNAL:  # that one only came too late
         sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))
 
@@ -358,9 +354,6 @@ def enter_guest(worker: Ptr[Worker], state: Ptr[u32], function: u64, a: u64, b: 
     outer = worker.guest_sp  # guests may call the host, which may call guests
     code = lw_enter(addressof(worker.guest_sp), function, a, b, c)
     worker.guest_sp = outer
-    if code == INTERRUPTED:
-        state[0] = u32(GUEST_INTERRUPTED)
-        state[1] = u32(0)
     if code == FAULTED:
         state[0] = u32(GUEST_OUT_OF_BOUNDS)
         state[1] = u32(0)
@@ -378,16 +371,6 @@ def lw_guest_call(launch: Ptr[Launch], worker: Ptr[Worker], args: Ptr[u64]):
         call.trace_count = worker.trace_count
         for index in range(worker.trace_count):
             call.trace[index] = worker.trace[index]
-
-
-@device
-def lw_guest_nested(call: u64):
-    """Call a guest function from a function of the host that a guest has called, on the same thread."""
-    table = lw_worker_table()
-    me = pthread_self()
-    for index in range(table.count):
-        if table.entries[index].thread == me:
-            lw_guest_call(Ptr[Launch](u64(0)), Ptr[Worker](table.entries[index].worker), Ptr[u64](call))
 
 
 @external
@@ -418,5 +401,5 @@ def lw_guest_enter(worker: Ptr[Worker], state: Ptr[u32], function: u64, a: u64, 
     return enter_guest(worker, state, function, a, b, c)
 
 
-CORE = (lw_run, lw_trap, lw_on_signal, lw_guest_call, lw_guest_nested, lw_guest_enter, lw_guest_trap, lw_guest_host)
+CORE = (lw_run, lw_trap, lw_on_signal, lw_guest_call, lw_guest_enter, lw_guest_trap, lw_guest_host)
 SCHEDULER = (lw_run_groups, lw_barrier, lw_yield, lw_warp_exchange, lw_lane_done)

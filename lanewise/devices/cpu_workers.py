@@ -31,6 +31,14 @@ _THREAD_STACK_BYTES = 16 * 2**20
 _HANDLED = {int(signal.SIGSEGV), int(signal.SIGBUS), CANCEL_SIGNAL}
 
 
+_here = threading.local()
+
+
+def current_worker() -> Worker | None:
+    """The worker whose thread this is, if any: then the host is being called by a guest."""
+    return getattr(_here, "worker", None)
+
+
 class Worker:
     """One OS thread with the stacks, the lanes and the shared memory of the group it runs."""
 
@@ -58,6 +66,7 @@ class Worker:
             stack = SignalStack()
             self._record["stack_low"] = _stack_low()
             runtime().register(self._address)
+            _here.worker = self
             try:
                 work()
             finally:

@@ -84,12 +84,10 @@ class Backend(ABC):
 
     @abstractmethod
     def call(
-        self, loaded: Any, state: int, shared: int, entry: int, values: bytes, nested: bool = False
+        self, loaded: Any, state: int, shared: int, entry: int, values: bytes
     ) -> Outcome:
         """Call the function at an entry of the store's function table, with arguments as it takes them.
-
-        `nested` if the caller is a function of the host that a guest has called.
-        """
+"""
 
     @property
     def stop_word(self) -> int:

@@ -102,7 +102,7 @@ class CpuBackend(Backend):
 
     def load(self, module: Module, throws: bool, tails: bool) -> LoadedModule:
         build, target = replace(self.build, throws=throws), Target.host()
-        key = (id(module), build)
+        key = (module.data, build)
         if key in self._loaded:
             return self._loaded[key][1]
         program = ModuleProgram(module, build, "g_")
@@ -139,7 +139,7 @@ class CpuBackend(Backend):
         return ctypes.string_at(loaded.table + state.CODE_ENTRY, (loaded.entries - 1) * state.CODE_ENTRY)
 
     def call(
-        self, loaded: Any, state_address: int, shared: int, entry: int, values: bytes, nested: bool = False
+        self, loaded: Any, state_address: int, shared: int, entry: int, values: bytes
     ) -> Outcome:
         words = (ctypes.c_uint64 * 4).from_address(entry)
         room = ctypes.create_string_buffer(values, max(len(values), 16))
@@ -147,13 +147,9 @@ class CpuBackend(Backend):
         call["state"], call["shared"] = state_address, shared
         call["thunk"], call["code"] = words[3], words[1]
         call["values"] = ctypes.addressof(room)
-        if nested:
-            runtime().call_nested(call.ctypes.data)
-            done = call
-        else:
-            launch = self._device.launch_native(self._code, call.tobytes(), keep=room)
-            launch.wait()
-            done = np.frombuffer(launch.args[: GuestCall.size], GuestCall.dtype)[0]
+        launch = self._device.launch_native(self._code, call.tobytes(), keep=room)
+        launch.wait()
+        done = np.frombuffer(launch.args[: GuestCall.size], GuestCall.dtype)[0]
         if done["outcome"] == FINISHED:
             return Outcome(room.raw[: len(values)], trapped=False)
         trace = tuple(int(address) for address in done["trace"][: done["trace_count"]])

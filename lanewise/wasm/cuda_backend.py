@@ -42,7 +42,7 @@ class CudaBackend(Backend):
 
     def __init__(self, device: CudaDevice, build: Build, level: int | None) -> None:
         self.build = build
-        self._loaded: dict[Any, tuple[Module, LoadedModule]] = {}
+        self._codes: dict[tuple[bytes, Build], list[bytes]] = {}
         self._device = device
         self._level = level
 
@@ -70,26 +70,22 @@ class CudaBackend(Backend):
 
     def load(self, module: Module, throws: bool, tails: bool) -> LoadedModule:
         build = replace(self.build, throws=throws, tails=tails)
-        key = (id(module), build)
-        if key not in self._loaded:
-            program = ModuleProgram(module, build, f"m{fingerprint(module)}{int(throws)}{int(tails)}_")
+        key = (module.data, build)
+        program = ModuleProgram(module, build, f"m{fingerprint(module)}{int(throws)}{int(tails)}_")
+        if key not in self._codes:
             level = usual_level(module, self._device.target) if self._level is None else self._level
             count = part_count(module, self._device.target)
             codes = compile_parts(
                 module, f"store {build.key}", self._device.target, level, lambda: program.parts(count)
             )
-            self._loaded[key] = module, LoadedModule(codes, program)
-        return self._loaded[key][1]
+            self._codes[key] = codes
+        # Anew for every group that is linked: code is called by address, and addresses hold within one program only.
+        return LoadedModule(self._codes[key], program)
 
     def link(self, loaded: Sequence[LoadedModule]) -> None:
-        """Link modules into one program, unless they are one already."""
-        members = list(dict.fromkeys(loaded))
-        programs = {id(one.program): one.program for one in members}
-        if len(programs) == 1 and members[0].program is not None:
-            return
-        codes = [code for member in members for code in member.codes]
-        call = self._device.load_native(codes, "guest", f"{members[0].prefix}call", "QQQQ", STACK_BYTES)
-        for member in members:
+        codes = [code for member in loaded for code in member.codes]
+        call = self._device.load_native(codes, "guest", f"{loaded[0].prefix}call", "QQQQ", STACK_BYTES)
+        for member in loaded:
             size = member.entries * state.CODE_ENTRY
             room = self.alloc(size)
             export = self._device.load_native(codes, "guest", f"{member.prefix}export", "Q", STACK_BYTES)
@@ -105,7 +101,7 @@ class CudaBackend(Backend):
         return self._device.stop_word
 
     def call(
-        self, loaded: LoadedModule, state_address: int, shared: int, entry: int, values: bytes, nested: bool = False
+        self, loaded: LoadedModule, state_address: int, shared: int, entry: int, values: bytes
     ) -> Outcome:
         room = self.alloc(len(values))
         self.write(room.address, values)

@@ -398,8 +398,6 @@ class FunctionLowering:
                 self.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {slot}")
             self.emit(f"br label %{frame.end}")
             frame.reached = True
-        if frame.landing:
-            self.close_try(self, frame)
         self.frames.pop()
         del self.stack[frame.height :]
         if frame.reached:

@@ -122,7 +122,7 @@ def _halves(fn: FunctionLowering, address: str, memarg: MemArg) -> tuple[tuple[s
 def _whole_load(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> str:
     """Load a whole number on a machine that faults on misaligned addresses."""
     bits = f"i{width * 8}"
-    if fn.build.alignment == "careful":
+    if fn.build.alignment == "careful" or 1 << memarg[0] < width:  # a smaller hint says that it may well be misaligned
         effective = _effective(fn, address, memarg[1])
         size = memory_bytes(fn, memarg[2])
         fn.traps = True
@@ -134,7 +134,7 @@ def _whole_load(fn: FunctionLowering, address: str, memarg: MemArg, width: int) 
 
 def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int, value: str) -> None:
     bits = f"i{width * 8}"
-    if fn.build.alignment == "careful":
+    if fn.build.alignment == "careful" or 1 << memarg[0] < width:  # a smaller hint says that it may well be misaligned
         effective = _effective(fn, address, memarg[1])
         size = memory_bytes(fn, memarg[2])
         fn.traps = True

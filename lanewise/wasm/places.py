@@ -6,8 +6,7 @@ import bisect
 import io
 from collections.abc import Sequence
 from functools import cached_property
-
-from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+from typing import Any
 
 from lanewise.wasm.model import Module
 
@@ -32,7 +31,7 @@ class LineTables:
         """For each function by index, the piece of code it is in, where it begins there and how long it is."""
         found = {}
         for number, code in enumerate(self._codes):
-            symbols = ELFFile(io.BytesIO(code)).get_section_by_name(".symtab")
+            symbols = _object_file(code).get_section_by_name(".symtab")
             for symbol in symbols.iter_symbols() if symbols else ():
                 name = symbol.name.removeprefix(f"{self._prefix}f")
                 if name.isdecimal() and symbol["st_shndx"] != "SHN_UNDEF":
@@ -45,7 +44,7 @@ class LineTables:
         tables = []
         for code in self._codes:
             rows: list[tuple[int, int]] = []
-            info = ELFFile(io.BytesIO(code)).get_dwarf_info(relocate_dwarf_sections=True)
+            info = _object_file(code).get_dwarf_info(relocate_dwarf_sections=True)
             for unit in info.iter_CUs():
                 program = info.line_program_for_CU(unit)
                 entries = program.get_entries() if program else ()
@@ -64,3 +63,9 @@ class LineTables:
         addresses, lines = self._rows[piece]
         at = bisect.bisect_right(addresses, start + offset - 1) - 1
         return lines[at] if at >= 0 and lines[at] else None
+
+
+def _object_file(code: bytes) -> Any:
+    from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]  # only traps need it, and it takes a while
+
+    return ELFFile(io.BytesIO(code))

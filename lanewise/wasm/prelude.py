@@ -185,12 +185,14 @@ done:
 
 def _memory(build: Build) -> str:
     grow_pages = "" if build.gpu else """
-  %delta = sub i64 %new, %old
-  %end = getelementptr i8, ptr %base, i64 %old
+  %delta = mul i64 %more, SCALE
+  %opened = mul i64 %old, SCALE
+  %end = getelementptr i8, ptr %base, i64 %opened
   %status = call i32 @mprotect(ptr %end, i64 %delta, i32 3)
   %refused = icmp ne i32 %status, 0
   br i1 %refused, label %no, label %yes
 yes:"""
+    grow_pages = grow_pages.replace("SCALE", str(build.stride // 8))
     if build.layout == "flat":
         ranges = """
 define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) #1 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -96,7 +97,8 @@ class Store:
 
     def grow_linear(self, record: int, nbytes: int) -> bool:
         """Make a linear memory larger for the host; says whether its bound allows it."""
-        with self._lock:
+        # A function of the host that a guest called acts for whoever holds the lock.
+        with self._turn():
             base, used, most = (self.read_cell(record, at) for at in range(state.MEMORY_RECORD))
             if used + nbytes > most:
                 return False
@@ -146,7 +148,7 @@ class Store:
         functions, or to numbers for constants. Raises LinkError or WasmTrap.
         """
         model = getattr(module, "model", module)
-        with self._lock:
+        with self._turn():
             given = match_imports(self, model, imports or {})
             return self._begin(model, given)
 
@@ -180,9 +182,11 @@ class Store:
         throws = any(owner.module.tags for _, owner in members)
         gpu = self._backend.build.gpu
         tails = gpu and any("return_call" in rule for _, owner in members for rule in rules_used(owner.module))
+        by_module = {owner.module.data: owner.module for _, owner in members}
+        loaded = {data: self._backend.load(module, throws, tails) for data, module in by_module.items()}
         for number, owner in members:
-            self._loaded[number] = self._backend.load(owner.module, throws, tails)
-        self._backend.link([self._loaded[number] for number, _ in members])
+            self._loaded[number] = loaded[owner.module.data]
+        self._backend.link(list(loaded.values()))
         for number, _ in members:
             self._refresh(number)
         self._publish()
@@ -277,7 +281,7 @@ class Store:
 
     def host_function(self, kind: FuncType, function: Callable[..., Any], name: str = "host function") -> Function:
         """A Python function that instances can import; it is called on a worker thread, with Python numbers."""
-        with self._lock:
+        with self._turn():
             entry, callback = self._backend.host_entry(kind, self._call_host)
             number, first = len(self._states), len(self._entries) - 1
             widest = max(sum(map(state.cells_of, kinds)) for kinds in (kind.params, kind.results))
@@ -324,10 +328,7 @@ class Store:
     def call(self, function: Function, bits: Sequence[int]) -> list[int]:
         """Call a function with the bits of its arguments; gives the bits of its results."""
         number, entry = function.reference >> 32, function.reference & 0xFFFFFFFF
-        if self._host_threads and self._host_threads[-1] == threading.get_ident():
-            # A function of the host that a guest called calls a guest: the lock is held for both already.
-            return self._run(number, entry, function.type, bits, nested=True)
-        with self._lock:
+        with self._turn():
             if self._owners[number] is None:
                 raise ArgumentError(f"{function.name} is a function of the host; call it in Python")
             others = [
@@ -341,13 +342,20 @@ class Store:
                     self._publish()
             return self._run(number, entry, function.type, bits)
 
-    def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int], nested: bool = False) -> list[int]:
-        if not nested and self._backend.build.meter != "off":
+    def _turn(self) -> contextlib.AbstractContextManager[object]:
+        """The right to use the store; a function of the host that a guest called shares its caller's."""
+        return contextlib.nullcontext() if self._called_by_guest() else self._lock
+
+    def _called_by_guest(self) -> bool:
+        return bool(self._host_threads) and self._host_threads[-1] == threading.get_ident()
+
+    def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
+        if not self._called_by_guest() and self._backend.build.meter != "off":
             self._refuel()
         size = 8 * max(sum(map(state.cells_of, kind.params)), sum(map(state.cells_of, kind.results)))
         values = pack_bits(kind.params, bits).ljust(size, b"\0")
         outcome = self._backend.call(
-            self._loaded[number], self._states[number], self._shared, self._code + entry * state.CODE_ENTRY, values, nested
+            self._loaded[number], self._states[number], self._shared, self._code + entry * state.CODE_ENTRY, values
         )
         if outcome.trapped:
             raise self._trap(outcome)
