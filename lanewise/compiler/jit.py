@@ -38,9 +38,7 @@ class Library:
             self._tracker.close()
 
 
-def load_object(
-    code: bytes | Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int] = _NONE
-) -> Library:
+def load_object(code: bytes | Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int] = _NONE) -> Library:
     """Link the object file `code`, or several that refer to each other, into this process; return where `exports` are.
 
     Symbols that the objects miss come from `imports` (name to address), then from the process: memcpy, fma,

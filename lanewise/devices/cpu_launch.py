@@ -40,7 +40,14 @@ class CpuLaunch(Launch):
     """One launch. Only the queue's leader starts and finishes it, so its state needs no lock but for who is inside."""
 
     def __init__(
-        self, queue: LaunchQueue, kernel: NativeCode, packed: bytes, keep: Any, threads: int, group_size: int, chunk: int
+        self,
+        queue: LaunchQueue,
+        kernel: NativeCode,
+        packed: bytes,
+        keep: Any,
+        threads: int,
+        group_size: int,
+        chunk: int,
     ) -> None:
         self.kernel = kernel
         self.groups = -(-threads // group_size)

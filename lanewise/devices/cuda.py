@@ -65,6 +65,8 @@ class NativeKernel:
 
     name: str
     handle: Any
+    frame_bytes: int
+    """Stack that the largest frame among its functions takes."""
 
 
 class CudaLaunch(Launch):
@@ -272,7 +274,7 @@ class CudaDevice(Device):
         for at in range(len(layout)):
             offsets.append(struct.calcsize(layout[: at + 1]) - struct.calcsize(layout[at]))
         handle = self._guard(self._engine_now().load, bundle(ptx), name, entry, offsets, packed.format, stack)
-        return NativeKernel(name, handle)
+        return NativeKernel(name, handle, int(self._guard(self._engine_now().frame_bytes, handle)))
 
     def launch_native(self, kernel: NativeKernel, threads: int, group_size: int, values: Sequence[Any]) -> Launch:
         """Start a kernel that `load_native` loaded."""

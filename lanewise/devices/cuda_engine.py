@@ -18,6 +18,7 @@ import numpy as np
 from lanewise import settings
 from lanewise.compiler import Cache, assemble_piece, default_cache, find_ptxas
 from lanewise.compiler.targets import OLDEST_SM
+from lanewise.devices.cubin import largest_frame
 from lanewise.devices.cuda_driver import check, driver, error_of
 from lanewise.errors import CompileError, DeviceError, DeviceLostError, NoDeviceError
 from lanewise.lang.lane import NO_TRAP, Traps
@@ -58,6 +59,7 @@ class CudaFunction:
         self.module = module
         self.function = function
         self.traps = traps
+        self.frame_bytes = 0
         self.layout = struct.Struct(layout + _HIDDEN)
         size = struct.calcsize(layout)
         self.block = ctypes.create_string_buffer(self.layout.size)
@@ -99,6 +101,9 @@ class Engine(Protocol):
 
     def fill(self, address: int, byte: int, nbytes: int) -> None:
         """Set bytes, in order with launches."""
+
+    def frame_bytes(self, handle: Any) -> int:
+        """Stack that the largest frame among the functions of a loaded kernel's program takes."""
 
     def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> Any:
         """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches.
@@ -241,9 +246,13 @@ class LocalEngine:
         traps = int(self._check(api.cuMemAlloc(Traps.size)))
         function = self._check(api.cuModuleGetFunction(module, entry.encode()))
         loaded = CudaFunction(module, function, traps, offsets, layout)
+        loaded.frame_bytes = largest_frame(cubin)
         self._clear_traps(loaded)
         self._functions.append(loaded)
         return loaded
+
+    def frame_bytes(self, handle: CudaFunction) -> int:
+        return handle.frame_bytes
 
     def _assembled(self, ptx: bytes, name: str) -> bytes:
         """Machine code for this GPU, from the cache or by the driver's own linker: no toolkit is needed."""

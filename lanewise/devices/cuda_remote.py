@@ -108,6 +108,9 @@ class RemoteEngine:
         self._layouts[handle] = packed
         return handle
 
+    def frame_bytes(self, handle: int) -> int:
+        return int(self._call("frame_bytes", handle)[0])
+
     def launch(self, handle: int, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
         self._call("launch", handle, groups, group_size, threads, body=self._layouts[handle].pack(*values))
 

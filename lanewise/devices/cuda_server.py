@@ -34,6 +34,7 @@ class Server:
             "load": lambda *rest: self._load(body, *rest),
             "launch": lambda *rest: self._launch(body, *rest),
             "take_traps": self._take_traps,
+            "frame_bytes": lambda number: self._engine.frame_bytes(self._functions[number]),
         }
         if request["do"] == "copy_out":
             address, nbytes = request["args"]

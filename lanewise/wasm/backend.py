@@ -71,6 +71,7 @@ class Backend(ABC):
     def load(self, module: Module, throws: bool, tails: bool) -> Any:
         """Compile a module; `throws` and `tails` say what calls in it may come back with."""
 
+    @abstractmethod
     def link(self, loaded: Sequence[Any]) -> None:
         """Have modules call each other."""
 
@@ -83,11 +84,8 @@ class Backend(ABC):
         return False
 
     @abstractmethod
-    def call(
-        self, loaded: Any, state: int, shared: int, entry: int, values: bytes
-    ) -> Outcome:
-        """Call the function at an entry of the store's function table, with arguments as it takes them.
-"""
+    def call(self, loaded: Any, state: int, shared: int, entry: int, values: bytes) -> Outcome:
+        """Call the function at an entry of the store's function table, with arguments as it takes them."""
 
     @property
     def stop_word(self) -> int:

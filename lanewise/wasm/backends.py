@@ -7,6 +7,7 @@ from typing import Any
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.devices.cpu import CpuDevice
+from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import ArgumentError
 from lanewise.wasm.backend import Backend
 from lanewise.wasm.build import gpu_build, host_build
@@ -22,7 +23,7 @@ def backend_for(device: Device | str, *, fuel: int | None = None, level: int | N
             choices.setdefault("checks", "explicit")
             choices.setdefault("alignment", "careful")
         return CpuBackend(found, host_build(linked=True, meter="off" if fuel is None else "count", **choices), level)
-    if found.name.startswith("cuda"):
+    if isinstance(found, CudaDevice):
         from lanewise.wasm.cuda_backend import CudaBackend
 
         if fuel is not None:

@@ -21,7 +21,7 @@ from lanewise.wasm.validate import validate
 
 QUICK, OPTIMISED = 0, 3
 QUICK_FROM = 24 * 1024
-"""Bytes of code from which a module is worth a quick build first: what is smaller is optimised in less than a second."""
+"""Bytes of code from which a quick build comes first: less is optimised in under a second."""
 GPU_LEVEL_LARGE = 1
 """How much large modules are optimised for a GPU: their makers have done most of it, and assembling takes long."""
 LARGE = 64 * 1024
@@ -51,7 +51,12 @@ def usual_level(module: Module, target: Target) -> int:
 
 
 def compile_parts(
-    module: Module, name: str, target: Target, level: int, parts: Callable[[], Sequence[Part]], pool: WorkerPool | None = None
+    module: Module,
+    name: str,
+    target: Target,
+    level: int,
+    parts: Callable[[], Sequence[Part]],
+    pool: WorkerPool | None = None,
 ) -> list[bytes]:
     """The code of all pieces, from the cache or made by `parts`; `name` says all that decides them but the module."""
     cache = default_cache()

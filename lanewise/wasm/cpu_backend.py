@@ -35,7 +35,6 @@ from lanewise.wasm.model import FuncType, Module
 from lanewise.wasm.places import LineTables
 from lanewise.wasm.program import ModuleProgram
 
-
 _MAX_TABLE = 10_000_000
 """Entries that a table may grow to; only those in use take memory."""
 
@@ -119,6 +118,9 @@ class CpuBackend(Backend):
         self._loaded[key] = (module, loaded)
         return loaded
 
+    def link(self, loaded: Sequence[LoadedModule]) -> None:
+        """Code of one process can be called by address from everywhere in it."""
+
     def improve(self, loaded: LoadedModule) -> bool:
         if loaded.better is None or loaded.better.result is None:
             return False
@@ -138,9 +140,7 @@ class CpuBackend(Backend):
     def table_of(self, loaded: LoadedModule) -> bytes:
         return ctypes.string_at(loaded.table + state.CODE_ENTRY, (loaded.entries - 1) * state.CODE_ENTRY)
 
-    def call(
-        self, loaded: Any, state_address: int, shared: int, entry: int, values: bytes
-    ) -> Outcome:
+    def call(self, loaded: Any, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
         words = (ctypes.c_uint64 * 4).from_address(entry)
         room = ctypes.create_string_buffer(values, max(len(values), 16))
         call = GuestCall.record()

@@ -31,7 +31,14 @@ class CpuLanes:
     """One vectorised function on the CPU device."""
 
     def __init__(
-        self, module: Module, index: int, device: CpuDevice, *, fuel: int | None = None, level: int | None = None, **choices: Any
+        self,
+        module: Module,
+        index: int,
+        device: CpuDevice,
+        *,
+        fuel: int | None = None,
+        level: int | None = None,
+        **choices: Any,
     ) -> None:
         self._module = module.model
         self._index = index
@@ -77,7 +84,7 @@ class CpuLanes:
         keep: list[Any] = [words, arrays, results, status, made]
         if not facts.plain:
             keep.append(self._slots(facts, words, workers))
-        targets = [one.address if on_device else result.ctypes.data for one, result in zip(made or results, results, strict=True)]
+        targets = [one.address for one in made] if on_device else [result.ctypes.data for result in results]
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
         words[lanes.ARRAYS :] = [*targets, *sources]
         block = np.array([words.ctypes.data], np.uint64).tobytes()

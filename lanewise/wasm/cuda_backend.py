@@ -13,6 +13,7 @@ from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, Outcome
 from lanewise.wasm.build import Build
 from lanewise.wasm.compile import compile_parts, fingerprint, part_count, usual_level
+from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.model import PAGE, Module
 from lanewise.wasm.program import ModuleProgram
 
@@ -22,8 +23,6 @@ _MOST_ENTRIES = 1 << 16
 """The same for the entries of a table."""
 STACK_BYTES = 32 * 1024
 """Stack of a lane; every thread that the GPU holds gets so much."""
-STACK_MARGIN = 6 * 1024
-"""What of it the checks leave for functions that do not check."""
 
 
 class LoadedModule:
@@ -100,15 +99,13 @@ class CudaBackend(Backend):
     def stop_word(self) -> int:
         return self._device.stop_word
 
-    def call(
-        self, loaded: LoadedModule, state_address: int, shared: int, entry: int, values: bytes
-    ) -> Outcome:
+    def call(self, loaded: LoadedModule, state_address: int, shared: int, entry: int, values: bytes) -> Outcome:
         room = self.alloc(len(values))
         self.write(room.address, values)
-        arguments = [state_address, entry, room.address, STACK_BYTES - STACK_MARGIN]
+        assert loaded.program is not None
+        arguments = [state_address, entry, room.address, stack_room(loaded.program, STACK_BYTES)]
         self._device.launch_native(loaded.program, 1, 1, arguments)
         self._device.finish_or_stop()
         left = self.read(room.address, len(values))
         trapped = any(self.read(shared, 4))
         return Outcome(left, trapped)
-

@@ -14,6 +14,7 @@ from lanewise.errors import OutOfMemoryError
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lanes, traps
 from lanewise.wasm.build import Build, gpu_build
+from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code
 from lanewise.wasm.lane_setup import element_references, lane_choices
 from lanewise.wasm.lanes import ENTRY, LANE_GROUP, LaneFacts
@@ -21,7 +22,6 @@ from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
-STACK_MARGIN = 4 * 1024
 _UNLIMITED = 2**63 - 1
 _SLOT_GROUP = 128
 """Threads in a group of slots: small, so that groups that end make room for others."""
@@ -31,14 +31,25 @@ class CudaLanes:
     """One vectorised function on one GPU."""
 
     def __init__(
-        self, module: Module, index: int, device: CudaDevice, *, fuel: int | None = None, level: int | None = None, **choices: Any
+        self,
+        module: Module,
+        index: int,
+        device: CudaDevice,
+        *,
+        fuel: int | None = None,
+        level: int | None = None,
+        **choices: Any,
     ) -> None:
         self._module = module.model
         self._index = index
         self._device = device
         self._level = level
         self._fuel = fuel
-        usual: dict[str, Any] = {"layout": "interleaved", "alignment": "exit", "meter": "stop" if fuel is None else "count"}
+        usual: dict[str, Any] = {
+            "layout": "interleaved",
+            "alignment": "exit",
+            "meter": "stop" if fuel is None else "count",
+        }
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
@@ -89,14 +100,21 @@ class CudaLanes:
         return status.get()
 
     def _launch(
-        self, scalars: tuple[bool, ...], build: Build, given: list[Any], results: list[Any], status: Any, count: int, indices: Any
+        self,
+        scalars: tuple[bool, ...],
+        build: Build,
+        given: list[Any],
+        results: list[Any],
+        status: Any,
+        count: int,
+        indices: Any,
     ) -> None:
         device = self._device
         kernel, facts = self._load(scalars, build)
         words = np.zeros(lanes.ARRAYS + len(results) + len(given), np.uint64)
         words[lanes.COUNT] = count
         words[lanes.STATUS] = status.address if status is not None else 0
-        words[lanes.STACK] = STACK_BYTES - STACK_MARGIN
+        words[lanes.STACK] = stack_room(kernel, STACK_BYTES)
         words[lanes.FUEL] = _UNLIMITED if self._fuel is None else self._fuel
         words[lanes.STOP] = device.stop_word
         words[lanes.INDICES] = indices.address if indices is not None else 0

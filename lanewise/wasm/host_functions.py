@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.lowering import result_type
+from lanewise.wasm.emitter import result_type
 from lanewise.wasm.model import FuncType
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude

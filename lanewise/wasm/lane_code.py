@@ -8,8 +8,19 @@ from typing import NamedTuple
 
 from lanewise.compiler import Target
 from lanewise.wasm.build import Build
-from lanewise.wasm.compile import Later, background, cached_text, code_bytes, compile_parts, is_cached, part_count
-from lanewise.wasm.compile import OPTIMISED, QUICK, QUICK_FROM, usual_level
+from lanewise.wasm.compile import (
+    OPTIMISED,
+    QUICK,
+    QUICK_FROM,
+    Later,
+    background,
+    cached_text,
+    code_bytes,
+    compile_parts,
+    is_cached,
+    part_count,
+    usual_level,
+)
 from lanewise.wasm.lane_setup import check_imports
 from lanewise.wasm.lanes import LaneFacts, LaneProgram
 from lanewise.wasm.model import Module

@@ -1,8 +1,8 @@
 """Many lanes: one function of a module called once per element of arrays, each as if on a fresh instance.
 
 A function that needs nothing of an instance is called in a plain loop (on a GPU: a thread an element). Others run on
-slots: an instance's state and memory, made anew for each element. `LaneProgram` gives the IR, `LaneRun` is what the host
-tells it.
+slots: an instance's state and memory, made anew for each element. `LaneProgram` gives the IR, and the words below are
+what the host tells it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, Part, recursive_functions
+from lanewise.wasm.program import ModuleProgram, Part, recursive_functions, stack_checks
 
 ITEM_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
 """Types that arrays can hold."""
@@ -152,7 +152,7 @@ class LaneProgram:
         """The whole program in one piece."""
         if self.plain:
             if self.build.gpu:
-                for index in self._recursive:
+                for index in stack_checks(self.reachable):
                     self.reachable[index].guard_stack()
             texts = [fn.text().replace("define hidden", "define internal", 1) for fn in self.reachable.values()]
             texts += [note for fn in self.reachable.values() for note in fn.metadata]
@@ -362,6 +362,7 @@ done:
   %arena = getelementptr ptr, ptr %memories, i64 %arena_first
 {self._prepare()}"""
         range_parameters = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {', '.join(self._pointers())}"
+        called = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {self._pointer_arguments()}"
         frame = "{ ptr, ptr, ptr, ptr, i64 }"
         fuel = self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
         counts = self.build.meter == "count"
@@ -380,7 +381,7 @@ trapped:
   br i1 %left, label %again, label %chunk
 """
         if not guarded:
-            enter = f"""  call void @g_range(ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {self._pointer_arguments()})
+            enter = f"""  call void @g_range({called})
   br label %chunk
 """
         return f"""
@@ -408,7 +409,7 @@ define internal void @g_enter(ptr %frame, i64 %x, i64 %y) #0 {{
   %run = extractvalue {frame} %f, 2
   %now_at = extractvalue {frame} %f, 3
   %last = extractvalue {frame} %f, 4
-{self._load_pointers()}  call void @g_range(ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {self._pointer_arguments()})
+{self._load_pointers()}  call void @g_range({called})
   ret void
 }}
 define void @{ENTRY}(ptr %launch, ptr %worker, ptr %args) #0 {{

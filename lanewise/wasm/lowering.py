@@ -6,29 +6,17 @@ registers. Code that cannot be reached is skipped. The body has been validated, 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from lanewise.wasm import state, traps
-from lanewise.wasm.build import Build
+from lanewise.wasm.emitter import Emitter, ModuleContext, result_type
 from lanewise.wasm.instructions import instructions, locals_of
-from lanewise.wasm.model import FuncType, Function, Instruction, Module
+from lanewise.wasm.model import Function, FuncType, Instruction
+from lanewise.wasm.nan import settle_nan
 from lanewise.wasm.opcodes import OPS
-from lanewise.wasm.opcodes.row import LLVM_TYPES, Op, Step
-
-Value: TypeAlias = tuple[str, str]
-"""A value on the stack: its WebAssembly type and its LLVM name or constant."""
-
-_IDENTITIES = frozenset(
-    f"0x{bits:016X}" for bits in (0, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000)
-)
-"""Plus and minus 0 and 1: LLVM drops operations with them, and so the quieting of a NaN."""
-
-
-QUIET_BITS = {"f32": 0x7FC00000, "f64": 0x7FF8000000000000}
-"""The canonical NaNs."""
+from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 
 
 @dataclass
@@ -57,212 +45,20 @@ class Frame:
 _OF_INSTANCES = frozenset(
     row.rule
     for row in OPS.values()
-    if row.rule.startswith(("memory.", "table.", "global.", "data.", "elem.", "call_ind", "return_call_ind", "throw", "try"))
+    if row.rule.startswith(
+        ("memory.", "table.", "global.", "data.", "elem.", "call_ind", "return_call_ind", "throw", "try")
+    )
     or row.rule in ("ref.func", "atomic.fence")
 )
 """Instructions that need an instance: its memories, tables, globals, or other functions than those named."""
 
-FUEL_SLICE = 1 << 20
-"""Steps between two looks at whether the lane has been asked to stop."""
 
-
-FIRST_NOTE = 100
-"""The metadata before belongs to the module: see `prelude.METADATA`."""
-
-
-class ModuleContext:
-    """What the functions of one module have in common while they are lowered."""
-
-    def __init__(self, module: Module, build: Build, prefix: str) -> None:
-        self.module = module
-        self.build = build
-        self.prefix = prefix
-        self.layout = state.StateLayout(module)
-        self.notes = itertools.count(FIRST_NOTE)
-        """Numbers for metadata of functions."""
-
-    def symbol(self, index: int) -> str:
-        """The name of a defined function, by its index in the module."""
-        return f"@{self.prefix}f{index}"
-
-    def tail_symbol(self, index: int) -> str:
-        """The wrapper of a function that takes its arguments from cells."""
-        return f"@{self.prefix}t{index}"
-
-    @property
-    def functions_symbol(self) -> str:
-        """The module's own function table."""
-        return f"@{self.prefix}functions"
-
-    @property
-    def convention(self) -> str:
-        """The calling convention of guest functions; on a CPU the one that promises tail calls."""
-        return "" if self.build.gpu else "tailcc "
-
-
-def result_type(kind: FuncType) -> str:
-    """What a guest function returns to LLVM: its first result; the others go through cells."""
-    return LLVM_TYPES[kind.results[0]] if kind.results else "void"
-
-
-def signature(kind: FuncType) -> str:
-    """The LLVM function type of a guest function."""
-    parameters = ", ".join(["ptr", "ptr", *(LLVM_TYPES[param] for param in kind.params)])
-    return f"{result_type(kind)} ({parameters})"
-
-
-class FunctionLowering:
+class FunctionLowering(Emitter):
     """Lowers one function; the rules for groups of instructions are in the modules that register them in `RULES`."""
 
     def __init__(self, context: ModuleContext, index: int, function: Function) -> None:
-        self.context = context
-        self.module = context.module
-        self.build = context.build
-        self.layout = context.layout
-        self.stride = context.build.stride
-        self.index = index
-        self.function = function
-        self.lines: list[str] = []
-        self.slots: list[str] = []
-        self.cold: list[str] = []
-        self.stack: list[Value] = []
+        super().__init__(context, index, function)
         self.frames: list[Frame] = []
-        self.number = 0
-        self.place = function.start
-        self.local_types: list[str] = []
-        self.calls: set[int] = set()
-        """Functions that this one calls by index."""
-        self.calls_unknown = False
-        """Whether it calls what only the running program knows."""
-        self.metadata: list[str] = []
-        self._scope = next(context.notes) if context.build.places and index >= 0 else 0
-        self._noted = (0, "")
-        self._entered = 0
-        self._rounds = ""
-        self.traps = False
-        """Whether it can end the lane."""
-        self.loops = False
-        self.touches = False
-        """Whether it uses anything that belongs to an instance."""
-        self.leaves = False
-        """Whether some access may need a careful build."""
-        self.unwinds = False
-        """Whether some call leaves the function with an exception."""
-
-    # --- writing -----------------------------------------------------------------------------------------------------
-
-    def emit(self, line: str) -> None:
-        """Write one line of code."""
-        self.lines.append(line)
-
-    def name(self, hint: str = "v") -> str:
-        """A name that nothing else in the function has."""
-        self.number += 1
-        return f"%{hint}.{self.number}"
-
-    def assign(self, text: str, hint: str = "v") -> str:
-        """Write an instruction and give the name of its value."""
-        name = self.name(hint)
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    def label(self, hint: str) -> str:
-        """A label that nothing else in the function has, without the % that refers to it."""
-        self.number += 1
-        return f"{hint}.{self.number}"
-
-    def slot(self, kind: str, hint: str = "slot") -> str:
-        """A place in the function's frame for a value of this type."""
-        name = self.name(hint)
-        self.slots.append(f"{name} = alloca {LLVM_TYPES[kind]}")
-        return name
-
-    def push(self, kind: str, value: str) -> None:
-        """Put a value on the stack."""
-        self.stack.append((kind, value))
-
-    def pop(self) -> str:
-        """Take the value on top of the stack."""
-        return self.stack.pop()[1]
-
-    def pop_many(self, count: int) -> list[Value]:
-        """Take several values, the deepest first."""
-        if not count:
-            return []
-        values = self.stack[-count:]
-        del self.stack[-count:]
-        return values
-
-    def note(self) -> str:
-        """What ties an instruction that may end the lane, or a call, to its place in the module."""
-        if not self._scope:
-            return ""
-        if self._noted[0] != self.place:
-            number = next(self.context.notes)
-            self.metadata.append(f"!{number} = !DILocation(line: {self.place}, scope: !{self._scope})")
-            self._noted = (self.place, f", !dbg !{number}")
-        return self._noted[1]
-
-    def trap_if(self, condition: str, kind: int) -> None:
-        """End the lane if a condition holds: by a path that never comes back."""
-        self.traps = True
-        bad, fine = self.label("trap"), self.label("on")
-        self.lines.append(f"br i1 {condition}, label %{bad}, label %{fine}, !prof !0")
-        self.lines.append(f"{fine}:")
-        self.cold += (f"{bad}:", f"call void @lw.trap(ptr %st, i32 {kind}, i32 {self.place}){self.note()}", "unreachable")
-
-    def leave_if(self, condition: str) -> None:
-        """End the lane, to be run again in a careful build, if a condition holds; all such exits are one."""
-        fine = self.label("on")
-        self.leaves = self.traps = True
-        self.lines.append(f"br i1 {condition}, label %careful, label %{fine}, !prof !0")
-        self.lines.append(f"{fine}:")
-
-    # --- cells -------------------------------------------------------------------------------------------------------
-
-    def cell(self, number: int, base: str = "%st") -> str:
-        """The address of a cell of an instance's state."""
-        if number == 0:
-            return base
-        return self.assign(f"getelementptr inbounds i8, ptr {base}, i64 {number * self.stride}", "cell")
-
-    def load_cell(self, number: int, llvm: str = "i64", base: str = "%st", constant: bool = False) -> str:
-        """The value of a cell; `constant` if it never changes while code runs."""
-        address = self.cell(number, base)
-        note = ", !invariant.load !1" if constant else ""
-        return self.assign(f"load {llvm}, ptr {address}, align 8, !tbaa !2{note}")
-
-    def store_cell(self, number: int, llvm: str, value: str, base: str = "%st") -> None:
-        """Set a cell."""
-        self.emit(f"store {llvm} {value}, ptr {self.cell(number, base)}, align 8, !tbaa !2")
-
-    def load_value(self, kind: str, number: int, base: str = "%st") -> str:
-        """A WebAssembly value from its cell or cells."""
-        if kind != "v128":
-            return self.load_cell(number, LLVM_TYPES[kind], base)
-        halves = [self.load_cell(number + half, "i64", base) for half in (0, 1)]
-        low = self.assign(f"insertelement <2 x i64> poison, i64 {halves[0]}, i32 0")
-        both = self.assign(f"insertelement <2 x i64> {low}, i64 {halves[1]}, i32 1")
-        return self.assign(f"bitcast <2 x i64> {both} to <4 x i32>")
-
-    def store_value(self, kind: str, number: int, value: str, base: str = "%st") -> None:
-        """Set the cell or cells of a WebAssembly value."""
-        if kind != "v128":
-            self.store_cell(number, LLVM_TYPES[kind], value, base)
-            return
-        halves = self.assign(f"bitcast <4 x i32> {value} to <2 x i64>")
-        for half in (0, 1):
-            self.store_cell(number + half, "i64", self.assign(f"extractelement <2 x i64> {halves}, i32 {half}"), base)
-
-    def record(self, first: int, imported: bool) -> str:
-        """The address of a memory's, table's or global's cells, here or in the instance that they were imported from."""
-        if imported:
-            return self.load_cell(first, "ptr", constant=True)
-        return self.cell(first)
-
-    def shared(self) -> str:
-        """The state with the store's common cells."""
-        return self.load_cell(state.SHARED, "ptr", constant=True) if self.build.linked else "%st"
 
     # --- the walk ----------------------------------------------------------------------------------------------------
 
@@ -342,36 +138,8 @@ class FunctionLowering:
         if op.results:
             result = f"%r.{number}"
             if op.nan:
-                result = self._settle_nan(op, result, operands)
+                result = settle_nan(self, op, result, operands)
             self.push(op.results[0], result)
-
-    def _settle_nan(self, op: Op, result: str, operands: list[Value]) -> str:
-        """A computed NaN as the specification wants it, where the target or the optimiser might give another."""
-        kind = op.results[0]
-        if kind == "v128":
-            return self._settle_lanes(op, result, any(value.startswith("<") for _, value in operands))
-        known = any(value in _IDENTITIES for _, value in operands)
-        if not known and not (self.build.gpu and kind == "f32"):
-            return result
-        llvm = LLVM_TYPES[kind]
-        # On the bits: to LLVM a select between NaNs is no choice.
-        bits = f"i{kind[1:]}"
-        nan = self.assign(f"fcmp uno {llvm} {result}, 0.0")
-        plain = self.assign(f"call {bits} @lw.bits.{kind}({llvm} {result})")
-        settled = self.assign(f"select i1 {nan}, {bits} {QUIET_BITS[kind]}, {bits} {plain}")
-        return self.assign(f"call {llvm} @lw.from_bits.{kind}({bits} {settled})")
-
-    def _settle_lanes(self, op: Op, result: str, known: bool) -> str:
-        singles = op.name.startswith("f32x4")
-        if not known and not self.build.gpu:
-            return result
-        floats, bits = ("<4 x float>", "<4 x i32>") if singles else ("<2 x double>", "<2 x i64>")
-        quiet = "splat (i32 2143289344)" if singles else "splat (i64 9221120237041090560)"
-        nan = self.assign(f"fcmp uno {floats} {self.assign(f'bitcast <4 x i32> {result} to {floats}')}, zeroinitializer")
-        plain = self.assign(f"bitcast <4 x i32> {result} to {bits}")
-        flags = f"<{4 if singles else 2} x i1>"
-        settled = self.assign(f"select {flags} {nan}, {bits} {quiet}, {bits} {plain}")
-        return self.assign(f"bitcast {bits} {settled} to <4 x i32>")
 
     # --- blocks ------------------------------------------------------------------------------------------------------
 
@@ -463,36 +231,6 @@ class FunctionLowering:
         self.trap_if(self.assign(f"icmp ult i64 {address}, {floor}"), traps.STACK_EXHAUSTED)
         self.lines += behind
 
-    def count_round(self) -> None:
-        """Count one round of a loop, in a register: now and then the lane looks whether it is to stop."""
-        if not self._rounds:
-            self._rounds = self.name("rounds")
-            self.slots += (f"{self._rounds} = alloca i32", f"store i32 {FUEL_SLICE}, ptr {self._rounds}")
-        before = self.assign(f"load i32, ptr {self._rounds}")
-        left = self.assign(f"sub i32 {before}, 1")
-        self.emit(f"store i32 {left}, ptr {self._rounds}")
-        dry, fine = self.label("dry"), self.label("on")
-        self.emit(f"br i1 {self.assign(f'icmp slt i32 {left}, 0')}, label %{dry}, label %{fine}, !prof !0")
-        self.emit(f"{fine}:")
-        self.cold += (
-            f"{dry}:",
-            f"call void @lw.look(ptr %st, i32 {self.place})",
-            f"store i32 {FUEL_SLICE}, ptr {self._rounds}",
-            f"br label %{fine}",
-        )
-
-    def burn(self) -> None:
-        """Count one step against the lane's fuel."""
-        cell = self.cell(state.FUEL, self.shared())
-        before = self.assign(f"load i32, ptr {cell}, align 8, !tbaa !2")
-        left = self.assign(f"sub i32 {before}, 1")
-        self.emit(f"store i32 {left}, ptr {cell}, align 8, !tbaa !2")
-        empty = self.assign(f"icmp slt i32 {left}, 0")
-        dry, fine = self.label("dry"), self.label("on")
-        self.emit(f"br i1 {empty}, label %{dry}, label %{fine}, !prof !0")
-        self.emit(f"{fine}:")
-        self.cold += (f"{dry}:", f"call void @lw.refuel(ptr %st, i32 {self.place})", f"br label %{fine}")
-
     def text(self, inline: bool = True) -> str:
         """The LLVM definition of the function; `inline` whether callers may swallow it."""
         kind = self.function.type
@@ -538,6 +276,3 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
         return function
 
     return register
-
-
-__all__ = ["RULES", "FunctionLowering", "ModuleContext", "Step"]

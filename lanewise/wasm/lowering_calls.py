@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 
 from lanewise.wasm import state, traps
-from lanewise.wasm.lowering import FunctionLowering, Value, result_type, rule, signature
+from lanewise.wasm.emitter import Value, result_type
+from lanewise.wasm.lowering import FunctionLowering, rule
 from lanewise.wasm.lowering_tables import table_entry
 from lanewise.wasm.model import FuncType
 from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
@@ -147,7 +148,8 @@ def _bounce(fn: FunctionLowering, kind: FuncType, first: str, owner: str) -> tup
 def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
     values = fn.pop_many(len(kind.params))
     if not fn.build.gpu:
-        text = f"musttail call {fn.context.convention}{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
+        called = f"{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
+        text = f"musttail call {fn.context.convention}{called}"
         if kind.results:
             fn.emit(f"ret {result_type(kind)} {fn.assign(text)}")
         else:
@@ -209,10 +211,10 @@ def reference_to(fn: FunctionLowering, index: int) -> str:
     return fn.assign(f"add i64 {base}, {index - fn.module.imported_functions}")
 
 
-# --- exceptions --------------------------------------------------------------------------------------------------------
+# --- exceptions ------------------------------------------------------------------------------------------------------
 #
 # An exception is a number: the tag in bits 32 to 62, below it what it carries if that fits 32 bits, else, with bit 63
-# set, where its record lies.
+# set, where its record lies. Bit 31 of such a one says that somebody holds a reference to it, so that its record stays.
 
 
 def _handler(fn: FunctionLowering, above: int = 0) -> str:
@@ -293,9 +295,7 @@ def _throw_ref(fn: FunctionLowering, op: Op) -> bool:
 
 
 @rule("try_table")
-def _try_table(
-    fn: FunctionLowering, op: Op, block: FuncType, catches: tuple[tuple[str, int | None, int], ...]
-) -> None:
+def _try_table(fn: FunctionLowering, op: Op, block: FuncType, catches: tuple[tuple[str, int | None, int], ...]) -> None:
     landing, body = fn.label("landing"), fn.label("try")
     if catches:
         fn.emit(f"br label %{body}")
@@ -324,7 +324,9 @@ def _dispatch(fn: FunctionLowering, catches: tuple[tuple[str, int | None, int], 
             _unpack(fn, kind, exception, keep=clause.endswith("_ref"))
         fn.store_cell(state.PENDING, "i64", "0", shared)
         if clause.endswith("_ref"):
-            fn.push("exnref", exception)
+            recorded = fn.assign(f"lshr i64 {exception}, 63")
+            held = fn.assign(f"shl i64 {recorded}, 31")
+            fn.push("exnref", fn.assign(f"or i64 {exception}, {held}"))
         fn.emit(f"br label %{fn.branch(depth)}")
         del fn.stack[height:]
         if index is None:
@@ -340,7 +342,7 @@ def _unpack(fn: FunctionLowering, kind: FuncType, exception: str, keep: bool) ->
             bits = fn.assign(f"trunc i64 {exception} to i32")
             fn.push(kind.params[0], bits if kind.params[0] == "i32" else fn.assign(f"bitcast i32 {bits} to float"))
         return
-    first = fn.assign(f"and i64 {exception}, 4294967295")
+    first = fn.assign(f"and i64 {exception}, 2147483647")
     record = _exception_record(fn, first)
     number = 0
     for param in kind.params:
@@ -349,5 +351,6 @@ def _unpack(fn: FunctionLowering, kind: FuncType, exception: str, keep: bool) ->
     if not keep:
         shared = fn.shared()
         used = fn.load_cell(state.EXCEPTIONS_USED, "i64", shared)
-        last = fn.assign(f"icmp eq i64 {used}, {fn.assign(f'add i64 {first}, {number}')}")
+        low = fn.assign(f"and i64 {exception}, 4294967295")
+        last = fn.assign(f"icmp eq i64 {used}, {fn.assign(f'add i64 {low}, {number}')}")  # never if it is held
         fn.store_cell(state.EXCEPTIONS_USED, "i64", fn.assign(f"select i1 {last}, i64 {first}, i64 {used}"), shared)

@@ -187,7 +187,11 @@ def constant(kind: str, value: int) -> str:
             return f"bitcast (i32 {value} to float)"
         return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
     if kind == "f64":
-        return f"0x{value:016X}" if value & 0x7FFFFFFFFFFFFFFF <= 0x7FF0000000000000 else f"bitcast (i64 {value} to double)"
+        return (
+            f"0x{value:016X}"
+            if value & 0x7FFFFFFFFFFFFFFF <= 0x7FF0000000000000
+            else f"bitcast (i64 {value} to double)"
+        )
     if kind == "v128":
         words = struct.unpack("<4i", value.to_bytes(16, "little"))
         return f"<{', '.join(f'i32 {word}' for word in words)}>"

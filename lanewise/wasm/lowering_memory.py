@@ -127,7 +127,9 @@ def _whole_load(fn: FunctionLowering, address: str, memarg: MemArg, width: int) 
         size = memory_bytes(fn, memarg[2])
         fn.traps = True
         base = _base(fn, memarg[2])
-        return fn.assign(f"call {bits} @lw.load.{bits}(ptr %st, ptr {base}, i64 {size}, i64 {effective}, i32 {fn.place})")
+        return fn.assign(
+            f"call {bits} @lw.load.{bits}(ptr %st, ptr {base}, i64 {size}, i64 {effective}, i32 {fn.place})"
+        )
     at = _checked_place(fn, address, memarg, width)
     return fn.assign(f"load {bits}, ptr {at}, align {width}, !tbaa !3")
 

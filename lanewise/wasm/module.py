@@ -15,13 +15,13 @@ from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, MalformedError
 from lanewise.wasm import describe, model
 from lanewise.wasm.build import Build
+from lanewise.wasm.compile import check
 from lanewise.wasm.decode import decode
 from lanewise.wasm.describe import Exported, Imported, known_names
 from lanewise.wasm.disassemble import disassemble
 from lanewise.wasm.foreign import explain_bytes
 from lanewise.wasm.instance import Instance
 from lanewise.wasm.store import Store
-from lanewise.wasm.validate import validate
 from lanewise.wasm.vectors import VectorFunction, runner_for
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview
@@ -41,7 +41,7 @@ class Module:
         data, name = _read(source)
         try:
             decoded = decode(data, model.FEATURES if features is None else features)
-            validate(decoded)
+            check(decoded)
         except MalformedError as error:
             if name:
                 error.args = (f"{describe.shown_name(name)}: {error}",)

@@ -66,6 +66,6 @@ class LineTables:
 
 
 def _object_file(code: bytes) -> Any:
-    from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]  # only traps need it, and it takes a while
+    from elftools.elf.elffile import ELFFile  # only traps need it, and it takes a while
 
     return ELFFile(io.BytesIO(code))

@@ -6,10 +6,10 @@ that a module does not use.
 
 from __future__ import annotations
 
-from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.lowering import FUEL_SLICE
+from lanewise.wasm.emitter import FUEL_SLICE
+from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
 
 METADATA = """
 !0 = !{!"branch_weights", i32 1, i32 1000000}
@@ -34,10 +34,17 @@ PLACES = """
 """Branch weights of traps, and the promise that a lane's state and its linear memory never overlap."""
 
 
+_GPU_ATTRIBUTES = """
+attributes #0 = { nounwind "disable-tail-calls"="true" }
+attributes #1 = { nounwind }
+attributes #2 = { cold noreturn nounwind }
+"""
+
+
 def attributes(build: Build) -> str:
     """What LLVM may assume of guest functions (#0), of helpers (#1) and of exits (#2)."""
     if build.gpu:
-        return "attributes #0 = { nounwind \"disable-tail-calls\"=\"true\" }\nattributes #1 = { nounwind }\nattributes #2 = { cold noreturn nounwind }\n"
+        return _GPU_ATTRIBUTES
     # Frame pointers are how a trap finds its callers; probes keep large frames from stepping over the stack's guard.
     frame = '"frame-pointer"="all" "probe-stack"="inline-asm" "disable-tail-calls"="true"'
     return (
@@ -48,12 +55,8 @@ def attributes(build: Build) -> str:
 
 def prelude(build: Build) -> str:
     """All helpers for a build."""
-    parts = [_signs(build), _memory(build), _tables(build), _exits(build), _waiting(build)]
+    parts = [_signs(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
     return "\n".join([attributes(build), *parts, METADATA, PLACES if build.places else ""])
-
-
-def _at(build: Build, cell: int, name: str, base: str = "%record") -> str:
-    return f"  {name} = getelementptr i8, ptr {base}, i64 {cell * build.stride}\n"
 
 
 def _signs(build: Build) -> str:
@@ -129,9 +132,8 @@ def _by_lane(verb: str, name: str, llvm: str, width: int, lanes: int) -> str:
         lines.append(f"  %r{lane} = insertelement {llvm} {last}, {element} %y{lane}, i32 {lane}")
         last = f"%r{lane}"
     body = "\n".join(lines)
-    return (
-        f"\ndefine internal {llvm} @lw.{verb}.{name}({llvm} %x) alwaysinline nounwind {{\n{body}\n  ret {llvm} {last}\n}}"
-    )
+    head = f"define internal {llvm} @lw.{verb}.{name}({llvm} %x) alwaysinline nounwind"
+    return f"\n{head} {{\n{body}\n  ret {llvm} {last}\n}}"
 
 
 def _copysign(name: str, llvm: str, bits: str, width: int) -> str:
@@ -153,243 +155,19 @@ def _splat(bits: str, value: int) -> str:
     return f"splat ({bits.split(' x ')[1][:-1]} {value})"
 
 
-def _place(build: Build, base: str, address: str, suffix: str) -> str:
-    """IR that finds a byte of linear memory: `%at` + suffix."""
-    if build.layout == "flat":
-        return f"  %at{suffix} = getelementptr i8, ptr {base}, i64 {address}\n"
-    return f"""  %cell{suffix} = and i64 {address}, -8
-  %in{suffix} = and i64 {address}, 7
-  %scaled{suffix} = mul i64 %cell{suffix}, {WARP_SIZE}
-  %off{suffix} = or i64 %scaled{suffix}, %in{suffix}
-  %at{suffix} = getelementptr i8, ptr {base}, i64 %off{suffix}
-"""
-
-
-def _loop(count: str, body: str, backwards: str = "") -> str:
-    """IR that runs `body` for `%i` from 0 to below `count`; from the end where the flag `backwards` says so."""
-    order = f"  %mirrored = sub i64 {count}, %k\n  %last = sub i64 %mirrored, 1\n"
-    order += f"  %i = select i1 {backwards}, i64 %last, i64 %k\n" if backwards else ""
-    if not backwards:
-        order = "  %i = add i64 %k, 0\n"
-    return f"""  br label %head
-head:
-  %k = phi i64 [ 0, %begin ], [ %k.next, %body ]
-  %more = icmp ult i64 %k, {count}
-  br i1 %more, label %body, label %done
-body:
-{order}{body}  %k.next = add nuw i64 %k, 1
-  br label %head
-done:
-"""
-
-
-def _memory(build: Build) -> str:
-    grow_pages = "" if build.gpu else """
-  %delta = mul i64 %more, SCALE
-  %opened = mul i64 %old, SCALE
-  %end = getelementptr i8, ptr %base, i64 %opened
-  %status = call i32 @mprotect(ptr %end, i64 %delta, i32 3)
-  %refused = icmp ne i32 %status, 0
-  br i1 %refused, label %no, label %yes
-yes:"""
-    grow_pages = grow_pages.replace("SCALE", str(build.stride // 8))
-    if build.layout == "flat":
-        ranges = """
-define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) #1 {
-  %at = getelementptr i8, ptr %base, i64 %start
-  call void @llvm.memset.p0.i64(ptr %at, i8 %byte, i64 %count, i1 false)
-  ret void
-}
-define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) #1 {
-  %a = getelementptr i8, ptr %to, i64 %into
-  %b = getelementptr i8, ptr %from, i64 %first
-  call void @llvm.memmove.p0.p0.i64(ptr %a, ptr %b, i64 %count, i1 false)
-  ret void
-}
-define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count) #1 {
-  %a = getelementptr i8, ptr %to, i64 %into
-  call void @llvm.memmove.p0.p0.i64(ptr %a, ptr %source, i64 %count, i1 false)
-  ret void
-}"""
-    else:
-        ranges = f"""
-define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) #1 {{
-begin:
-{_loop("%count", "  %where = add i64 %start, %i" + chr(10) + _place(build, "%base", "%where", "") + "  store i8 %byte, ptr %at" + chr(10))}  ret void
-}}
-define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) #1 {{
-begin:
-  %backwards = icmp ugt i64 %into, %first
-{_loop("%count", "  %x = add i64 %into, %i" + chr(10) + "  %y = add i64 %first, %i" + chr(10) + _place(build, "%to", "%x", ".x") + _place(build, "%from", "%y", ".y") + "  %v = load i8, ptr %at.y" + chr(10) + "  store i8 %v, ptr %at.x" + chr(10), "%backwards")}  ret void
-}}
-define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count) #1 {{
-begin:
-{_loop("%count", "  %x = add i64 %into, %i" + chr(10) + "  %y = getelementptr i8, ptr %source, i64 %i" + chr(10) + _place(build, "%to", "%x", ".x") + "  %v = load i8, ptr %y" + chr(10) + "  store i8 %v, ptr %at.x" + chr(10))}  ret void
-}}"""
-    return f"""
-define internal i32 @lw.memory_grow(ptr %record, i32 %pages) noinline #1 {{
-{_at(build, state.MEMORY_BYTES, "%bytes_at")}{_at(build, state.MEMORY_MAXIMUM, "%maximum_at")}
-{_at(build, state.MEMORY_BASE, "%base_at")}
-  %old = load i64, ptr %bytes_at, align 8, !tbaa !2
-  %maximum = load i64, ptr %maximum_at, align 8, !tbaa !2
-  %base = load ptr, ptr %base_at, align 8, !tbaa !2
-  %wide = zext i32 %pages to i64
-  %more = shl i64 %wide, 16
-  %new = add i64 %old, %more
-  %beyond = icmp ugt i64 %new, %maximum
-  br i1 %beyond, label %no, label %within
-within:{grow_pages}
-  store i64 %new, ptr %bytes_at, align 8, !tbaa !2
-  %before = lshr i64 %old, 16
-  %result = trunc i64 %before to i32
-  ret i32 %result
-no:
-  ret i32 -1
-}}
-{"" if build.gpu else "declare i32 @mprotect(ptr, i64, i32)" + chr(10) + "declare i32 @madvise(ptr, i64, i32)"}
-define internal void @lw.memory_reset(ptr %base, i64 %used, i64 %minimum) noinline #1 {{
-  %grown = icmp ugt i64 %used, %minimum
-  %rest = call i64 @llvm.umin.i64(i64 %used, i64 %minimum)
-  br i1 %grown, label %shrink, label %clear
-shrink:
-{"" if build.gpu or build.layout != "flat" else SHRINK}  br label %clear
-clear:
-  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 {"%used" if build.gpu or build.layout != "flat" else "%rest"})
-  ret void
-}}
-{"".join(_careful(build, bits) for bits in (8, 16, 32, 64))}
-define internal void @lw.keep(i64 %value) alwaysinline nounwind {{
-  call void asm sideeffect "", "{"l" if build.gpu else "r"}"(i64 %value)
-  ret void
-}}
-{ranges}
-"""
-
-
-def _careful(build: Build, bits: int) -> str:
-    """Accesses for machines that fault on misaligned addresses: checked here, byte by byte where they must be.
-
-    Calls, because what is written out at each access makes large programs larger than assemblers bear.
-    """
-    kind, width = f"i{bits}", bits // 8
-    parameters = "ptr %st, ptr %base, i64 %size, i64 %address, i32 %place"
-    head = f"""
-  %behind = add nuw nsw i64 %address, {width}
-  %outside = icmp ugt i64 %behind, %size
-  br i1 %outside, label %trap, label %inside, !prof !0
-trap:
-  call void @lw.trap(ptr %st, i32 {traps.OUT_OF_BOUNDS}, i32 %place)
-  unreachable
-inside:
-  %low = and i64 %address, {width - 1}
-  %aligned = icmp eq i64 %low, 0
-  br i1 %aligned, label %whole, label %begin, !prof !4
-whole:
-{_place(build, "%base", "%address", ".w")}"""
-    each = "  %where = add i64 %address, %i\n" + _place(build, "%base", "%where", "")
-    gather = f"""{each}  %v = load i8, ptr %at, align 1
-  %wide = zext i8 %v to i64
-  %by = shl i64 %i, 3
-  %part = shl i64 %wide, %by
-  %before = load i64, ptr %sum
-  %after = or i64 %before, %part
-  store i64 %after, ptr %sum
-"""
-    scatter = f"""{each}  %by = shl i64 %i, 3
-  %part = lshr i64 %long, %by
-  %v = trunc i64 %part to i8
-  store i8 %v, ptr %at, align 1
-"""
-    narrow = f"  %r = trunc i64 %all to {kind}\n" if bits < 64 else "  %r = add i64 %all, 0\n"
-    widen = f"  %long = zext {kind} %value to i64\n" if bits < 64 else "  %long = add i64 %value, 0\n"
-    return f"""
-define internal {kind} @lw.load.{kind}({parameters}) noinline #1 {{
-  %sum = alloca i64
-{head}  %direct = load {kind}, ptr %at.w, align {width}, !tbaa !3
-  ret {kind} %direct
-begin:
-  store i64 0, ptr %sum
-{_loop(str(width), gather)}  %all = load i64, ptr %sum
-{narrow}  ret {kind} %r
-}}
-define internal void @lw.store.{kind}({parameters}, {kind} %value) noinline #1 {{
-{head}  store {kind} %value, ptr %at.w, align {width}, !tbaa !3
-  ret void
-begin:
-{widen}{_loop(str(width), scatter)}  ret void
-}}"""
-
-
-SHRINK = """  %excess = sub i64 %used, %minimum
-  %from = getelementptr i8, ptr %base, i64 %minimum
-  %dropped = call i32 @madvise(ptr %from, i64 %excess, i32 4)
-  %closed = call i32 @mprotect(ptr %from, i64 %excess, i32 0)
-"""
-"""Gives back the pages that a memory grew by."""
-
-
-def _tables(build: Build) -> str:
-    stride = build.stride
-    return f"""
-define internal i32 @lw.table_grow(ptr %record, i64 %value, i32 %more32) noinline #1 {{
-{_at(build, state.TABLE_SIZE, "%size_at")}{_at(build, state.TABLE_MAXIMUM, "%maximum_at")}
-{_at(build, state.TABLE_BASE, "%base_at")}
-  %old = load i64, ptr %size_at, align 8, !tbaa !2
-  %maximum = load i64, ptr %maximum_at, align 8, !tbaa !2
-  %base = load ptr, ptr %base_at, align 8, !tbaa !2
-  %count = zext i32 %more32 to i64
-  %new = add i64 %old, %count
-  %beyond = icmp ugt i64 %new, %maximum
-  br i1 %beyond, label %no, label %yes
-no:
-  ret i32 -1
-yes:
-  call void @lw.table_fill(ptr %base, i64 %old, i64 %value, i64 %count)
-  store i64 %new, ptr %size_at, align 8, !tbaa !2
-  %result = trunc i64 %old to i32
-  ret i32 %result
-}}
-define internal void @lw.table_fill(ptr %base, i64 %start, i64 %value, i64 %count) noinline #1 {{
-begin:
-{_loop("%count", f'''  %where = add i64 %start, %i
-  %at = getelementptr [{stride} x i8], ptr %base, i64 %where
-  store i64 %value, ptr %at, align 8, !tbaa !2
-''')}  ret void
-}}
-define internal void @lw.table_init(ptr %base, i64 %into, ptr %source, i64 %count) noinline #1 {{
-begin:
-{_loop("%count", f'''  %x = add i64 %into, %i
-  %at.x = getelementptr [{stride} x i8], ptr %base, i64 %x
-  %at.y = getelementptr i64, ptr %source, i64 %i
-  %v = load i64, ptr %at.y, align 8
-  store i64 %v, ptr %at.x, align 8, !tbaa !2
-''')}  ret void
-}}
-define internal void @lw.table_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) noinline #1 {{
-begin:
-  %backwards = icmp ugt i64 %into, %first
-{_loop("%count", f'''  %x = add i64 %into, %i
-  %y = add i64 %first, %i
-  %at.x = getelementptr [{stride} x i8], ptr %to, i64 %x
-  %at.y = getelementptr [{stride} x i8], ptr %from, i64 %y
-  %v = load i64, ptr %at.y, align 8, !tbaa !2
-  store i64 %v, ptr %at.x, align 8, !tbaa !2
-''', "%backwards")}  ret void
-}}
-"""
-
-
 def shared_state(build: Build) -> str:
     """IR that finds the state with the common cells: `%shared`."""
     if not build.linked:
         return "  %shared = getelementptr i8, ptr %st, i64 0\n"
-    return _at(build, state.SHARED, "%shared_at", "%st") + "  %shared = load ptr, ptr %shared_at, align 8\n"
+    return cell_at(build, state.SHARED, "%shared_at", "%st") + "  %shared = load ptr, ptr %shared_at, align 8\n"
 
 
 def _exits(build: Build) -> str:
     find = shared_state(build)
     if build.gpu:
-        report = "  %report = load ptr, ptr %who_at, align 8\n" if build.lanes else "  store ptr %st, ptr %who_at, align 8\n"
+        report = (
+            "  %report = load ptr, ptr %who_at, align 8\n" if build.lanes else "  store ptr %st, ptr %who_at, align 8\n"
+        )
         where = "%report" if build.lanes else "%shared"
         ends = f"""{report}
   store i32 %kind, ptr {where}
@@ -405,12 +183,15 @@ def _exits(build: Build) -> str:
   call void @lw_guest_trap(ptr %shared, i32 %kind, i32 %place, ptr %frame)
 """
         declared = "declare void @lw_guest_trap(ptr, i32, i32, ptr) noreturn"
-    stop_at, fuel_at = _at(build, state.STOP, "%stop_at", "%shared"), _at(build, state.FUEL, "%fuel_at", "%shared")
-    left_at = _at(build, state.FUEL_LEFT, "%left_at", "%shared")
+    stop_at, fuel_at = (
+        cell_at(build, state.STOP, "%stop_at", "%shared"),
+        cell_at(build, state.FUEL, "%fuel_at", "%shared"),
+    )
+    left_at = cell_at(build, state.FUEL_LEFT, "%left_at", "%shared")
     return f"""
 {declared}
 define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
-{find}{_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
+{find}{cell_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
 }}
 define internal void @lw.look(ptr %st, i32 %place) cold noinline #1 {{
 {find}{stop_at}
@@ -455,11 +236,16 @@ def _waiting(build: Build) -> str:
     else:
         clock, rest = "%now = call i64 @lw_time_ns()", "call i32 @sched_yield()"
         declared = "declare i64 @lw_time_ns()\ndeclare i32 @sched_yield()"
-    return declared + _wait(32, clock, rest) + _wait(64, clock, rest) + """
+    return (
+        declared
+        + _wait(32, clock, rest)
+        + _wait(64, clock, rest)
+        + """
 define internal i32 @lw.notify(ptr %at, i32 %count) noinline #1 {
   ret i32 0
 }
 """
+    )
 
 
 def _wait(bits: int, clock: str, rest: str) -> str:

@@ -14,7 +14,8 @@ from lanewise.wasm import (  # noqa: F401 - the rules register themselves
     traps,
 )
 from lanewise.wasm.build import Build
-from lanewise.wasm.lowering import FunctionLowering, ModuleContext, result_type, signature
+from lanewise.wasm.emitter import ModuleContext, result_type, signature
+from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.model import Expression, Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude, shared_state
@@ -57,7 +58,9 @@ class ModuleProgram:
                 texts += [self._init(), *self._thunks(), *self._tails(), self._functions_table(), self._entry()]
             own = {index for index, _ in group}
             texts += [note for _, fn in group for note in fn.metadata]
-            parts.append(Part(f"{self.context.prefix}part{number}", self._module_text(texts, own, number == len(groups) - 1)))
+            parts.append(
+                Part(f"{self.context.prefix}part{number}", self._module_text(texts, own, number == len(groups) - 1))
+            )
         return parts
 
     def _lower_all(self) -> dict[int, FunctionLowering]:
@@ -68,7 +71,7 @@ class ModuleProgram:
             fn.lower()
             lowered[index] = fn
         if self.build.gpu:
-            for index in recursive_functions(lowered):
+            for index in stack_checks(lowered):
                 lowered[index].guard_stack()
         return lowered
 
@@ -202,9 +205,10 @@ class ModuleProgram:
         if not self.build.gpu:
             return ""
         find = shared_state(self.build)
+        table, size = self.context.functions_symbol, self.entries * state.CODE_ENTRY
         return f"""
 define ptx_kernel void @{self.context.prefix}export(ptr %out, i32 %n, ptr %traps) {{
-  call void @llvm.memcpy.p0.p0.i64(ptr align 16 %out, ptr align 16 {self.context.functions_symbol}, i64 {self.entries * state.CODE_ENTRY}, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr align 16 %out, ptr align 16 {table}, i64 {size}, i1 false)
   ret void
 }}
 define ptx_kernel void @{self.context.prefix}call(ptr %st, ptr %entry, ptr %values, i64 %stack, i32 %n, ptr %traps) {{
@@ -258,9 +262,18 @@ def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[li
     return groups
 
 
+def stack_checks(lowered: dict[int, FunctionLowering]) -> set[int]:
+    """GPU: the functions that look whether the stack is low: in a program that may recurse, all that call others."""
+    if not recursive_functions(lowered):
+        return set()
+    return {index for index, fn in lowered.items() if fn.calls or fn.calls_unknown}
+
+
 def recursive_functions(lowered: dict[int, FunctionLowering]) -> set[int]:
     """Functions whose calls may come back to themselves; calls through references may go anywhere."""
-    order, low, on_stack = {}, {}, set()
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
     stack: list[int] = []
     found = {index for index, fn in lowered.items() if fn.calls_unknown}
     for root in lowered:

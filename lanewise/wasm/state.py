@@ -32,8 +32,8 @@ RESULTS = 18
 """Results beyond the first, then arguments of tail calls: as many cells as the module's widest type needs."""
 
 CODE_ENTRY = 32
-"""Bytes of an entry of the function table: i64 identity of the type, pointers to the code, to the wrapper that tail calls
-go through and to the thunk that takes arguments from memory. Entry 0 is nobody's: a reference of 0 is null."""
+"""Bytes of an entry of the function table: i64 identity of the type, pointers to the code, to the wrapper that tail
+calls go through and to the thunk that takes arguments from memory. Entry 0 is nobody's: a reference of 0 is null."""
 ENTRY_TYPE, ENTRY_CODE, ENTRY_TAIL, ENTRY_THUNK = 0, 8, 16, 24
 
 MEMORY_BASE, MEMORY_BYTES, MEMORY_MAXIMUM, MEMORY_RECORD = 0, 1, 2, 3

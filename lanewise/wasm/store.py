@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.errors import ArgumentError, WasmException, WasmTrap
-from lanewise.wasm import state, traps
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
+from lanewise.errors import ArgumentError, WasmException, WasmTrap
+from lanewise.wasm import state, traps
 from lanewise.wasm.backend import Block, Outcome
 from lanewise.wasm.backends import backend_for
 from lanewise.wasm.externs import Extern, Function, Global, Memory, Table, Tag
@@ -243,9 +243,7 @@ class Store:
             self._keep(block)
             cells[layout.tables[at] : layout.tables[at] + 3] = block.address, limits.minimum, most
         if module.memories:
-            cells[state.MEMORY] = (
-                by_kind["memory"][0].base if module.imported_memories else cells[layout.memories[0]]
-            )
+            cells[state.MEMORY] = by_kind["memory"][0].base if module.imported_memories else cells[layout.memories[0]]
         references = self._element_references(module, by_kind, number << 32 | first + 1)
         items = self._keep(self._backend.alloc(8 * len(references)))
         self._backend.write(items.address, np.array(references, np.uint64).tobytes())
@@ -372,7 +370,7 @@ class Store:
         kind, place = raw & 0xFFFFFFFF, raw >> 32
         who = self.read_cell(self._shared, state.TRAP_STATE)
         thrown = self.read_cell(self._shared, state.PENDING)
-        for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL, state.EXCEPTIONS_USED):
+        for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL):
             self.write_cell(self._shared, cell, 0)
         if kind == traps.HOST_ERROR and self._host_error is not None:
             error, self._host_error = self._host_error, None
@@ -409,7 +407,7 @@ class Store:
         number = thrown >> 32 & 0x7FFFFFFF
         kind = self._tag_types[number - 1].type.params
         if thrown >> 63:
-            record = self.read_cell(self._shared, state.EXCEPTIONS) + (thrown & 0xFFFFFFFF) * self._stride
+            record = self.read_cell(self._shared, state.EXCEPTIONS) + (thrown & 0x7FFFFFFF) * self._stride
             words = [self.read_cell(record, at) for at in range(sum(map(state.cells_of, kind)))]
             bits = unpack_bits(kind, pack_bits(("i64",) * len(words), words))
         else:

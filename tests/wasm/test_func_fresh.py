@@ -136,9 +136,6 @@ def test_calls_from_several_threads_do_not_meet(module, device):
     assert all((result == at + 5).all() for at, result in enumerate(results))
 
 
-@pytest.mark.xfail(
-    reason="memory.grow on a CPU opens as many bytes as flat memory needs, and interleaved needs 32 times that"
-)
 def test_pages_that_were_added_can_be_used_in_every_layout():
     text = """(module (memory 0 4)
       (func (export "last") (result i32)

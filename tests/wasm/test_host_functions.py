@@ -224,7 +224,6 @@ print(instance.size())
     assert run_alone(assemble(text), script, tmp_path) == "3\n"
 
 
-@pytest.mark.xfail(reason="an instance is made under the lock that the caller of the host function holds")
 def test_a_host_function_may_make_instances_in_its_store(tmp_path):
     script = """
 from lanewise.wasm import Store
@@ -235,7 +234,6 @@ print(store.instantiate(module, {"env": {"call": second}}).down(2))
     assert run_alone(NESTED, script, tmp_path) == "12\n"
 
 
-@pytest.mark.xfail(reason="only calls from outside ask whether the function is the host's")
 def test_a_host_function_is_not_called_through_its_own_export(tmp_path):
     text = """(module (import "env" "f" (func)) (export "f" (func 0)) (func (export "g") (call 0)))"""
     script = """
@@ -286,7 +284,6 @@ OTHERS = {
 }
 
 
-@pytest.mark.xfail(reason="a launch or copy from a host function waits for the worker that runs that function")
 @pytest.mark.parametrize("use", OTHERS.values(), ids=OTHERS)
 def test_a_host_function_may_use_the_device(tmp_path, use):
     script = f"""

@@ -122,6 +122,14 @@ def helpers() -> Iterator[str]:
             define internal {llvm} @lw.copysign.{kind}({llvm} %x, {llvm} %y) {{
               %r = call {llvm} @llvm.copysign.{kind}({llvm} %x, {llvm} %y)
               ret {llvm} %r
+            }}
+            define internal i{kind[1:]} @lw.bits.{kind}({llvm} %x) {{
+              %r = bitcast {llvm} %x to i{kind[1:]}
+              ret i{kind[1:]} %r
+            }}
+            define internal {llvm} @lw.from_bits.{kind}(i{kind[1:]} %x) {{
+              %r = bitcast i{kind[1:]} %x to {llvm}
+              ret {llvm} %r
             }}"""
 
 

@@ -25,7 +25,13 @@ def _stores() -> Iterator[Op]:
     for at, kind in enumerate(("i32", "i64", "f32", "f64")):
         meaning = f"memory.store {LLVM_TYPES[kind]} %1, %0"
         yield op(0x36 + at, f"{kind}.store", f"i32 {kind} ->", meaning, immediates="memarg", width=int(kind[1:]) // 8)
-    for code, kind, bits in ((0x3A, "i32", 8), (0x3B, "i32", 16), (0x3C, "i64", 8), (0x3D, "i64", 16), (0x3E, "i64", 32)):
+    for code, kind, bits in (
+        (0x3A, "i32", 8),
+        (0x3B, "i32", 16),
+        (0x3C, "i64", 8),
+        (0x3D, "i64", 16),
+        (0x3E, "i64", 32),
+    ):
         meaning = f"%part = trunc {kind} %1 to i{bits}\nmemory.store i{bits} %part, %0"
         yield op(code, f"{kind}.store{bits}", f"i32 {kind} ->", meaning, immediates="memarg", width=bits // 8)
 
@@ -35,8 +41,29 @@ ROWS = (
     *_stores(),
     op(0x3F, "memory.size", "-> i32", immediates="memory", rule="memory.size"),
     op(0x40, "memory.grow", "i32 -> i32", immediates="memory", rule="memory.grow"),
-    op((0xFC << 16) | 8, "memory.init", "i32 i32 i32 ->", immediates="data memory", rule="memory.init", feature="bulk-memory"),
+    op(
+        (0xFC << 16) | 8,
+        "memory.init",
+        "i32 i32 i32 ->",
+        immediates="data memory",
+        rule="memory.init",
+        feature="bulk-memory",
+    ),
     op((0xFC << 16) | 9, "data.drop", immediates="data", rule="data.drop", feature="bulk-memory"),
-    op((0xFC << 16) | 10, "memory.copy", "i32 i32 i32 ->", immediates="memory memory", rule="memory.copy", feature="bulk-memory"),
-    op((0xFC << 16) | 11, "memory.fill", "i32 i32 i32 ->", immediates="memory", rule="memory.fill", feature="bulk-memory"),
+    op(
+        (0xFC << 16) | 10,
+        "memory.copy",
+        "i32 i32 i32 ->",
+        immediates="memory memory",
+        rule="memory.copy",
+        feature="bulk-memory",
+    ),
+    op(
+        (0xFC << 16) | 11,
+        "memory.fill",
+        "i32 i32 i32 ->",
+        immediates="memory",
+        rule="memory.fill",
+        feature="bulk-memory",
+    ),
 )

@@ -82,7 +82,13 @@ def _float_arithmetic(kind: str, first: int) -> Iterator[Op]:
     ):
         yield op(first + 2 + at, f"{kind}.{name}", f"{kind} -> {kind}", call(f"llvm.{intrinsic}", one), nan=True)
     for at, name in enumerate(("add", "sub", "mul", "div")):
-        yield op(first + 7 + at, f"{kind}.{name}", f"{kind} {kind} -> {kind}", f"%r = f{name} {two[: -len(f'{llvm} %1')]}%1", nan=True)
+        yield op(
+            first + 7 + at,
+            f"{kind}.{name}",
+            f"{kind} {kind} -> {kind}",
+            f"%r = f{name} {two[: -len(f'{llvm} %1')]}%1",
+            nan=True,
+        )
     for at, (name, intrinsic) in enumerate({"min": "minimum", "max": "maximum"}.items()):
         # LLVM may drop the operation where both operands are the same value, and with it the quieting of a NaN.
         quiet = f"""
@@ -90,7 +96,9 @@ def _float_arithmetic(kind: str, first: int) -> Iterator[Op]:
             %unordered = fcmp uno {llvm} %0, %1
             %r = select i1 %unordered, {llvm} {CANONICAL_NAN[kind]}, {llvm} %least"""
         yield op(first + 11 + at, f"{kind}.{name}", f"{kind} {kind} -> {kind}", quiet)
-    yield op(first + 13, f"{kind}.copysign", f"{kind} {kind} -> {kind}", f"%r = call {llvm} @lw.copysign.f{bits}({two})")
+    yield op(
+        first + 13, f"{kind}.copysign", f"{kind} {kind} -> {kind}", f"%r = call {llvm} @lw.copysign.f{bits}({two})"
+    )
 
 
 CANONICAL_NAN = {F32: "0x7FF8000000000000", F64: "0x7FF8000000000000"}

@@ -1,0 +1,278 @@
+"""Helpers of compiled code that work on memories and tables: growth, ranges, and accesses at any alignment."""
+
+from __future__ import annotations
+
+from lanewise.settings import WARP_SIZE
+from lanewise.wasm import state, traps
+from lanewise.wasm.build import Build
+
+
+def cell_at(build: Build, cell: int, name: str, base: str = "%record") -> str:
+    """IR that finds a cell."""
+    return f"  {name} = getelementptr i8, ptr {base}, i64 {cell * build.stride}\n"
+
+
+def _place(build: Build, base: str, address: str, suffix: str) -> str:
+    """IR that finds a byte of linear memory: `%at` + suffix."""
+    if build.layout == "flat":
+        return f"  %at{suffix} = getelementptr i8, ptr {base}, i64 {address}\n"
+    return f"""  %cell{suffix} = and i64 {address}, -8
+  %in{suffix} = and i64 {address}, 7
+  %scaled{suffix} = mul i64 %cell{suffix}, {WARP_SIZE}
+  %off{suffix} = or i64 %scaled{suffix}, %in{suffix}
+  %at{suffix} = getelementptr i8, ptr {base}, i64 %off{suffix}
+"""
+
+
+def _loop(count: str, body: str, backwards: str = "") -> str:
+    """IR that runs `body` for `%i` from 0 to below `count`; from the end where the flag `backwards` says so."""
+    order = f"  %mirrored = sub i64 {count}, %k\n  %last = sub i64 %mirrored, 1\n"
+    order += f"  %i = select i1 {backwards}, i64 %last, i64 %k\n" if backwards else ""
+    if not backwards:
+        order = "  %i = add i64 %k, 0\n"
+    return f"""  br label %head
+head:
+  %k = phi i64 [ 0, %begin ], [ %k.next, %body ]
+  %more = icmp ult i64 %k, {count}
+  br i1 %more, label %body, label %done
+body:
+{order}{body}  %k.next = add nuw i64 %k, 1
+  br label %head
+done:
+"""
+
+
+def memory_helpers(build: Build) -> str:
+    grow_pages = (
+        ""
+        if build.gpu
+        else """
+  %delta = mul i64 %more, SCALE
+  %opened = mul i64 %old, SCALE
+  %end = getelementptr i8, ptr %base, i64 %opened
+  %status = call i32 @mprotect(ptr %end, i64 %delta, i32 3)
+  %refused = icmp ne i32 %status, 0
+  br i1 %refused, label %no, label %yes
+yes:"""
+    )
+    grow_pages = grow_pages.replace("SCALE", str(build.stride // 8))
+    ranges = _FLAT_RANGES if build.layout == "flat" else _cell_ranges(build)
+    return f"""
+define internal i32 @lw.memory_grow(ptr %record, i32 %pages) noinline #1 {{
+{cell_at(build, state.MEMORY_BYTES, "%bytes_at")}{cell_at(build, state.MEMORY_MAXIMUM, "%maximum_at")}
+{cell_at(build, state.MEMORY_BASE, "%base_at")}
+  %old = load i64, ptr %bytes_at, align 8, !tbaa !2
+  %maximum = load i64, ptr %maximum_at, align 8, !tbaa !2
+  %base = load ptr, ptr %base_at, align 8, !tbaa !2
+  %wide = zext i32 %pages to i64
+  %more = shl i64 %wide, 16
+  %new = add i64 %old, %more
+  %beyond = icmp ugt i64 %new, %maximum
+  br i1 %beyond, label %no, label %within
+within:{grow_pages}
+  store i64 %new, ptr %bytes_at, align 8, !tbaa !2
+  %before = lshr i64 %old, 16
+  %result = trunc i64 %before to i32
+  ret i32 %result
+no:
+  ret i32 -1
+}}
+{"" if build.gpu else "declare i32 @mprotect(ptr, i64, i32)" + chr(10) + "declare i32 @madvise(ptr, i64, i32)"}
+define internal void @lw.memory_reset(ptr %base, i64 %used, i64 %minimum) noinline #1 {{
+  %grown = icmp ugt i64 %used, %minimum
+  %rest = call i64 @llvm.umin.i64(i64 %used, i64 %minimum)
+  br i1 %grown, label %shrink, label %clear
+shrink:
+{"" if build.gpu or build.layout != "flat" else SHRINK}  br label %clear
+clear:
+  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 {"%used" if build.gpu or build.layout != "flat" else "%rest"})
+  ret void
+}}
+{"".join(_careful(build, bits) for bits in (8, 16, 32, 64))}
+define internal void @lw.keep(i64 %value) alwaysinline nounwind {{
+  call void asm sideeffect "", "{"l" if build.gpu else "r"}"(i64 %value)
+  ret void
+}}
+{ranges}
+"""
+
+
+_FLAT_RANGES = """
+define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) #1 {
+  %at = getelementptr i8, ptr %base, i64 %start
+  call void @llvm.memset.p0.i64(ptr %at, i8 %byte, i64 %count, i1 false)
+  ret void
+}
+define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) #1 {
+  %a = getelementptr i8, ptr %to, i64 %into
+  %b = getelementptr i8, ptr %from, i64 %first
+  call void @llvm.memmove.p0.p0.i64(ptr %a, ptr %b, i64 %count, i1 false)
+  ret void
+}
+define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count) #1 {
+  %a = getelementptr i8, ptr %to, i64 %into
+  call void @llvm.memmove.p0.p0.i64(ptr %a, ptr %source, i64 %count, i1 false)
+  ret void
+}
+"""
+
+
+def _cell_ranges(build: Build) -> str:
+    """Instructions on ranges of a memory whose cells are interleaved with others'."""
+    fill = f"""  %where = add i64 %start, %i
+{_place(build, "%base", "%where", "")}  store i8 %byte, ptr %at, align 1
+"""
+    move = f"""  %x = add i64 %into, %i
+  %y = add i64 %first, %i
+{_place(build, "%to", "%x", ".x")}{_place(build, "%from", "%y", ".y")}  %v = load i8, ptr %at.y, align 1
+  store i8 %v, ptr %at.x, align 1
+"""
+    bring = f"""  %x = add i64 %into, %i
+  %y = getelementptr i8, ptr %source, i64 %i
+{_place(build, "%to", "%x", ".x")}  %v = load i8, ptr %y, align 1
+  store i8 %v, ptr %at.x, align 1
+"""
+    return f"""
+define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) #1 {{
+begin:
+{_loop("%count", fill)}  ret void
+}}
+define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) #1 {{
+begin:
+  %backwards = icmp ugt i64 %into, %first
+{_loop("%count", move, "%backwards")}  ret void
+}}
+define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count) #1 {{
+begin:
+{_loop("%count", bring)}  ret void
+}}
+"""
+
+
+def _careful(build: Build, bits: int) -> str:
+    """Accesses for machines that fault on misaligned addresses: checked here, byte by byte where they must be.
+
+    Calls, because what is written out at each access makes large programs larger than assemblers bear.
+    """
+    kind, width = f"i{bits}", bits // 8
+    parameters = "ptr %st, ptr %base, i64 %size, i64 %address, i32 %place"
+    head = f"""
+  %behind = add nuw nsw i64 %address, {width}
+  %outside = icmp ugt i64 %behind, %size
+  br i1 %outside, label %trap, label %inside, !prof !0
+trap:
+  call void @lw.trap(ptr %st, i32 {traps.OUT_OF_BOUNDS}, i32 %place)
+  unreachable
+inside:
+  %low = and i64 %address, {width - 1}
+  %aligned = icmp eq i64 %low, 0
+  br i1 %aligned, label %whole, label %begin, !prof !4
+whole:
+{_place(build, "%base", "%address", ".w")}"""
+    each = "  %where = add i64 %address, %i\n" + _place(build, "%base", "%where", "")
+    gather = f"""{each}  %v = load i8, ptr %at, align 1
+  %wide = zext i8 %v to i64
+  %by = shl i64 %i, 3
+  %part = shl i64 %wide, %by
+  %before = load i64, ptr %sum
+  %after = or i64 %before, %part
+  store i64 %after, ptr %sum
+"""
+    scatter = f"""{each}  %by = shl i64 %i, 3
+  %part = lshr i64 %long, %by
+  %v = trunc i64 %part to i8
+  store i8 %v, ptr %at, align 1
+"""
+    narrow = f"  %r = trunc i64 %all to {kind}\n" if bits < 64 else "  %r = add i64 %all, 0\n"
+    widen = f"  %long = zext {kind} %value to i64\n" if bits < 64 else "  %long = add i64 %value, 0\n"
+    return f"""
+define internal {kind} @lw.load.{kind}({parameters}) noinline #1 {{
+  %sum = alloca i64
+{head}  %direct = load {kind}, ptr %at.w, align {width}, !tbaa !3
+  ret {kind} %direct
+begin:
+  store i64 0, ptr %sum
+{_loop(str(width), gather)}  %all = load i64, ptr %sum
+{narrow}  ret {kind} %r
+}}
+define internal void @lw.store.{kind}({parameters}, {kind} %value) noinline #1 {{
+{head}  store {kind} %value, ptr %at.w, align {width}, !tbaa !3
+  ret void
+begin:
+{widen}{_loop(str(width), scatter)}  ret void
+}}"""
+
+
+SHRINK = """  %excess = sub i64 %used, %minimum
+  %from = getelementptr i8, ptr %base, i64 %minimum
+  %dropped = call i32 @madvise(ptr %from, i64 %excess, i32 4)
+  %closed = call i32 @mprotect(ptr %from, i64 %excess, i32 0)
+"""
+"""Gives back the pages that a memory grew by."""
+
+
+def table_helpers(build: Build) -> str:
+    stride = build.stride
+    return f"""
+define internal i32 @lw.table_grow(ptr %record, i64 %value, i32 %more32) noinline #1 {{
+{cell_at(build, state.TABLE_SIZE, "%size_at")}{cell_at(build, state.TABLE_MAXIMUM, "%maximum_at")}
+{cell_at(build, state.TABLE_BASE, "%base_at")}
+  %old = load i64, ptr %size_at, align 8, !tbaa !2
+  %maximum = load i64, ptr %maximum_at, align 8, !tbaa !2
+  %base = load ptr, ptr %base_at, align 8, !tbaa !2
+  %count = zext i32 %more32 to i64
+  %new = add i64 %old, %count
+  %beyond = icmp ugt i64 %new, %maximum
+  br i1 %beyond, label %no, label %yes
+no:
+  ret i32 -1
+yes:
+  call void @lw.table_fill(ptr %base, i64 %old, i64 %value, i64 %count)
+  store i64 %new, ptr %size_at, align 8, !tbaa !2
+  %result = trunc i64 %old to i32
+  ret i32 %result
+}}
+define internal void @lw.table_fill(ptr %base, i64 %start, i64 %value, i64 %count) noinline #1 {{
+begin:
+{
+        _loop(
+            "%count",
+            f'''  %where = add i64 %start, %i
+  %at = getelementptr [{stride} x i8], ptr %base, i64 %where
+  store i64 %value, ptr %at, align 8, !tbaa !2
+''',
+        )
+    }  ret void
+}}
+define internal void @lw.table_init(ptr %base, i64 %into, ptr %source, i64 %count) noinline #1 {{
+begin:
+{
+        _loop(
+            "%count",
+            f'''  %x = add i64 %into, %i
+  %at.x = getelementptr [{stride} x i8], ptr %base, i64 %x
+  %at.y = getelementptr i64, ptr %source, i64 %i
+  %v = load i64, ptr %at.y, align 8
+  store i64 %v, ptr %at.x, align 8, !tbaa !2
+''',
+        )
+    }  ret void
+}}
+define internal void @lw.table_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) noinline #1 {{
+begin:
+  %backwards = icmp ugt i64 %into, %first
+{
+        _loop(
+            "%count",
+            f'''  %x = add i64 %into, %i
+  %y = add i64 %first, %i
+  %at.x = getelementptr [{stride} x i8], ptr %to, i64 %x
+  %at.y = getelementptr [{stride} x i8], ptr %from, i64 %y
+  %v = load i64, ptr %at.y, align 8, !tbaa !2
+  store i64 %v, ptr %at.x, align 8, !tbaa !2
+''',
+            "%backwards",
+        )
+    }  ret void
+}}
+"""
