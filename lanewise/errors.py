@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
 
@@ -130,9 +132,18 @@ class LaneError(WasmTrap):
         results: object,
         function: str,
         offset: int,
+        again: Callable[[int], WasmTrap | None],
     ) -> None:
         super().__init__(kinds[0], lane=int(lanes[0]), function=function, offset=offset)
         self.args = (message,)
         self.lanes = lanes
         self.kinds = kinds
         self.results = results
+        self._again = again
+
+    def trap_of(self, lane: int | None = None) -> WasmTrap | None:
+        """The trap of one lane, the first if none is named, with the calls it was in: the lane is run again on a CPU.
+
+        None if it did not trap there: a GPU has less stack.
+        """
+        return self._again(int(self.lanes[0]) if lane is None else lane)

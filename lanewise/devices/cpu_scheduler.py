@@ -31,6 +31,8 @@ _ARM = platform.machine().lower() in ("aarch64", "arm64")
 CONTEXT_PC, CONTEXT_FRAME = (55, 52) if _ARM else (21, 15)
 """Linux: which words of the ucontext_t of a signal hold the program counter and the frame pointer."""
 
+FAULT_PLACE = 1 << 31
+"""Marks a place that is the distance of machine code from the function that was entered, in the bits below."""
 OVERFLOW_REACH = 1 << 20  # how far below its end a fault still counts as an overflow of the stack
 GUEST_OUT_OF_BOUNDS, GUEST_STACK_EXHAUSTED = 5, 10  # the numbers of these traps in `wasm.traps`
 
@@ -356,7 +358,8 @@ def enter_guest(worker: Ptr[Worker], state: Ptr[u32], function: u64, a: u64, b: 
     worker.guest_sp = outer
     if code == FAULTED:
         state[0] = u32(GUEST_OUT_OF_BOUNDS)
-        state[1] = u32(0)
+        # The place is not known here, but the instruction is: how far it is from the function that was entered.
+        state[1] = u32(worker.trace[0] - function) | u32(FAULT_PLACE)
         if worker.fault_address < worker.stack_low + PAGE and worker.fault_address + OVERFLOW_REACH > worker.stack_low:
             state[0] = u32(GUEST_STACK_EXHAUSTED)
     return code

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +14,15 @@ from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
+from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.wasm import lanes
 from lanewise.wasm.build import host_build
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import element_references, lane_choices
-from lanewise.wasm.lanes import ENTRY, LaneFacts
+from lanewise.wasm.lanes import ENTERED, ENTRY, LaneFacts
 from lanewise.wasm.module import Module
+from lanewise.wasm.places import LineTables
 from lanewise.wasm.vectors import DTYPES
 
 _UNLIMITED = 2**63 - 1
@@ -44,31 +47,32 @@ class CpuLanes:
         self._index = index
         self._device = device
         self._level = level
-        self._fuel = fuel
+        self.fuel = fuel
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         self._build = host_build(**usual | lane_choices(self._module) | choices)
         self._lock = threading.Lock()
-        self._loaded: dict[tuple[bool, ...], tuple[NativeCode, LaneCode]] = {}
+        self._loaded: dict[tuple[bool, ...], _Loaded] = {}
 
     def check(self) -> None:
         """Raise if the function cannot be run in lanes."""
         self._load((False,) * len(self._module.functions[self._index].params))
 
-    def _load(self, scalars: tuple[bool, ...]) -> tuple[NativeCode, LaneFacts]:
+    def _load(self, scalars: tuple[bool, ...]) -> _Loaded:
         with self._lock:
             if scalars not in self._loaded:
                 made = lane_code(self._module, self._index, self._build, scalars, Target.host(), self._level)
-                self._loaded[scalars] = _loaded(made.codes), made
-            code, made = self._loaded[scalars]
-            if made.better is not None and made.better.result is not None:
-                codes: Any = made.better.result
-                code, made = _loaded(codes), LaneCode(codes, made.facts, None)
-                self._loaded[scalars] = code, made
-            return code, made.facts
+                self._loaded[scalars] = _loaded(made)
+            loaded = self._loaded[scalars]
+            if loaded.made.better is not None and loaded.made.better.result is not None:
+                codes: Any = loaded.made.better.result
+                loaded = _loaded(LaneCode(codes, loaded.made.facts, None))
+                self._loaded[scalars] = loaded
+            return loaded
 
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""
-        code, facts = self._load(tuple(not array.shape for array in arrays))
+        loaded = self._load(tuple(not array.shape for array in arrays))
+        code, facts = loaded.code, loaded.made.facts
         kinds = self._module.functions[self._index].results
         count = int(np.prod(shape, dtype=np.int64))
         results = [np.empty(shape, DTYPES[kind]) for kind in kinds]
@@ -80,7 +84,7 @@ class CpuLanes:
         words[lanes.CHUNK] = max(1, -(-count // (workers * _CHUNKS)))
         words[lanes.STATUS] = status.ctypes.data if status is not None else 0
         words[lanes.SLOTS] = workers
-        words[lanes.FUEL] = _UNLIMITED if self._fuel is None else self._fuel
+        words[lanes.FUEL] = _UNLIMITED if self.fuel is None else self.fuel
         keep: list[Any] = [words, arrays, results, status, made]
         if not facts.plain:
             keep.append(self._slots(facts, words, workers))
@@ -89,6 +93,8 @@ class CpuLanes:
         words[lanes.ARRAYS :] = [*targets, *sources]
         block = np.array([words.ctypes.data], np.uint64).tobytes()
         self._device.launch_native(code, block, workers, keep).wait()
+        if status is not None:
+            _find_places(status, loaded.made.codes)
         return (made if on_device else results), status
 
     def _slots(self, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int) -> Any:
@@ -120,6 +126,32 @@ class CpuLanes:
         return owners, data, references, table_of_pointers
 
 
-def _loaded(codes: list[bytes]) -> NativeCode:
-    library = load_object(codes, [ENTRY], runtime().guest_imports())
-    return NativeCode("lanes", library.address(ENTRY), library)
+class _Loaded(NamedTuple):
+    """Code in this process."""
+
+    code: NativeCode
+    made: LaneCode
+    entered: int
+    """The address that places of faults count from."""
+
+
+def _loaded(made: LaneCode) -> _Loaded:
+    library = load_object(made.codes, [ENTRY, ENTERED], runtime().guest_imports())
+    code = NativeCode("lanes", library.address(ENTRY), library)
+    return _Loaded(code, made, library.address(ENTERED))
+
+
+def _find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes]) -> None:
+    """Turn places of faults, which are distances in machine code, into bytes of the module."""
+    places = status >> np.uint64(32)
+    faults = np.flatnonzero(places & np.uint64(FAULT_PLACE))
+    if not len(faults):
+        return
+    lines = LineTables(codes, "g_")
+    found: dict[int, int] = {}
+    for lane in faults.tolist():
+        distance = int(places[lane]) & (FAULT_PLACE - 1)
+        if distance not in found:
+            signed = distance - FAULT_PLACE if distance & (FAULT_PLACE >> 1) else distance
+            found[distance] = lines.place_from(ENTERED, signed) or 0
+        status[lane] = (int(status[lane]) & 0xFFFFFFFF) | found[distance] << 32

@@ -44,7 +44,7 @@ class CudaLanes:
         self._index = index
         self._device = device
         self._level = level
-        self._fuel = fuel
+        self.fuel = fuel
         usual: dict[str, Any] = {
             "layout": "interleaved",
             "alignment": "exit",
@@ -115,7 +115,7 @@ class CudaLanes:
         words[lanes.COUNT] = count
         words[lanes.STATUS] = status.address if status is not None else 0
         words[lanes.STACK] = stack_room(kernel, STACK_BYTES)
-        words[lanes.FUEL] = _UNLIMITED if self._fuel is None else self._fuel
+        words[lanes.FUEL] = _UNLIMITED if self.fuel is None else self.fuel
         words[lanes.STOP] = device.stop_word
         words[lanes.INDICES] = indices.address if indices is not None else 0
         words[lanes.ARRAYS :] = [array.address for array in (*results, *given)]

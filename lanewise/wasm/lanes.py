@@ -402,7 +402,7 @@ body:
 done:
   ret void
 }}
-define internal void @g_enter(ptr %frame, i64 %x, i64 %y) #0 {{
+define hidden void @g_enter(ptr %frame, i64 %x, i64 %y) #0 {{
   %f = load {frame}, ptr %frame
   %st = extractvalue {frame} %f, 0
   %arena = extractvalue {frame} %f, 1
@@ -441,6 +441,8 @@ again:
 """
 
 
+ENTERED = "g_enter"
+"""CPU: the function that a chunk of elements is entered by; see `cpu_scheduler.FAULT_PLACE`."""
 ENTRY = "g_lanes"
 """The symbol that a launch starts."""
 GROW_PAGES = 64

@@ -53,6 +53,15 @@ class LineTables:
             tables.append(([address for address, _ in rows], [line for _, line in rows]))
         return tables
 
+    def place_from(self, symbol: str, distance: int) -> int | None:
+        """The byte of the module that the code so far from a symbol was made of, if it is in the symbol's piece."""
+        for number, code in enumerate(self._codes):
+            symbols = _object_file(code).get_section_by_name(".symtab")
+            for found in symbols.get_symbol_by_name(symbol) or () if symbols else ():
+                if found["st_shndx"] != "SHN_UNDEF":
+                    return self._line(number, int(found["st_value"]) + distance)
+        return None
+
     def place(self, function: int, offset: int) -> int | None:
         """The byte of the module that the code before `offset` in a function was made of."""
         if function not in self._functions:
@@ -60,8 +69,11 @@ class LineTables:
         piece, start, size = self._functions[function]
         if offset > size:
             return None
+        return self._line(piece, start + offset)
+
+    def _line(self, piece: int, address: int) -> int | None:
         addresses, lines = self._rows[piece]
-        at = bisect.bisect_right(addresses, start + offset - 1) - 1
+        at = bisect.bisect_right(addresses, address - 1) - 1
         return lines[at] if at >= 0 and lines[at] else None
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
+from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.errors import ArgumentError, WasmException, WasmTrap
 from lanewise.wasm import state, traps
 from lanewise.wasm.backend import Block, Outcome
@@ -26,6 +27,8 @@ from lanewise.wasm.places import function_at
 from lanewise.wasm.values import pack_bits, to_host, unpack_bits
 
 UNLIMITED = 2**63 - 1
+_SHOWN_FRAMES = 16
+"""How many of the calls that a trap was in are told."""
 
 
 class Store:
@@ -368,6 +371,8 @@ class Store:
         """The error for a trap; common cells are made ready for the next call."""
         raw = self.read_cell(self._shared, state.TRAP)
         kind, place = raw & 0xFFFFFFFF, raw >> 32
+        if place & FAULT_PLACE:
+            place = 0  # the trace says where
         who = self.read_cell(self._shared, state.TRAP_STATE)
         thrown = self.read_cell(self._shared, state.PENDING)
         for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL):
@@ -380,14 +385,18 @@ class Store:
         owner = next((found for found in self._owners if found is not None and found.state == who), None)
         frames = self._frames(outcome.trace)
         if not place and frames:
-            name, place = frames[0]
+            name, _, place = frames[0]
         else:
             name = function_at(owner.module, place) if owner is not None else ""
-        shown = tuple(f"{where} (+{at:#x})" for where, at in frames)
-        return WasmTrap(traps.KINDS[kind], function=name, offset=place, frames=shown)
+        shown = [
+            f"{inner if inner == outer else f'{inner}, inlined in {outer}'} (+{at:#x})" for inner, outer, at in frames
+        ]
+        if len(shown) > _SHOWN_FRAMES:
+            shown[_SHOWN_FRAMES:] = [f"and {len(shown) - _SHOWN_FRAMES} more or deeper"]
+        return WasmTrap(traps.KINDS[kind], function=name, offset=place, frames=tuple(shown))
 
-    def _frames(self, trace: Sequence[int]) -> list[tuple[str, int]]:
-        """The calls that a trap was in, the innermost first: names of functions, and bytes of their modules."""
+    def _frames(self, trace: Sequence[int]) -> list[tuple[str, str, int]]:
+        """The calls that a trap was in, the innermost first: the function, the one it is compiled into, the place."""
         found = []
         members = [(owner, one) for owner, one in zip(self._owners, self._loaded, strict=True) if one is not None]
         distinct = {id(one): (owner, one) for owner, one in members if owner is not None}
@@ -398,7 +407,7 @@ class Store:
                     index, place = where
                     outer = owner.module.function_name(index)
                     inner = function_at(owner.module, place) or outer
-                    found.append((inner if inner == outer else f"{inner}, inlined in {outer}", place))
+                    found.append((inner, outer, place))
                     break
         return found
 

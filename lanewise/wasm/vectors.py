@@ -8,7 +8,7 @@ import numpy as np
 
 from lanewise.devices import Device, DeviceArray
 from lanewise.devices.cpu import CpuDevice
-from lanewise.errors import ArgumentError, LaneError, LinkError
+from lanewise.errors import ArgumentError, LaneError, LinkError, WasmTrap
 from lanewise.wasm import traps
 from lanewise.wasm.array_values import DTYPES, as_array
 from lanewise.wasm.lanes import ITEM_BYTES
@@ -68,10 +68,21 @@ class VectorFunction:
             return _together([_masked(result, mask) for result in results])
         found = _together([one[()] if isinstance(one, np.ndarray) and not shape else one for one in results])
         if trapped is not None and trapped.any():
-            raise self._error(trapped, found)
+            raise self._error(trapped, found, given)
         return found
 
-    def _error(self, status: Array, found: Any) -> LaneError:
+    def _run_again(self, given: list[Any], lane: int) -> WasmTrap | None:
+        """Run one lane once more, on a CPU, where a trap tells the calls that it was in."""
+        hosts = [array.get() if isinstance(array, DeviceArray) else array for array in given]
+        values = [array.reshape(-1)[lane].item() if array.shape else array.item() for array in hosts]
+        instance = self.module.instantiate(device="cpu", fuel=self._runner.fuel)
+        try:
+            instance.exports[self.name](*values)
+        except WasmTrap as trap:
+            return trap
+        return None
+
+    def _error(self, status: Array, found: Any, given: list[Any]) -> LaneError:
         lanes = np.flatnonzero(status)
         words = status.reshape(-1)[lanes]
         places = [int(word) >> 32 for word in words[:_SHOWN]]
@@ -92,6 +103,7 @@ class VectorFunction:
             results=found,
             function=functions[0],
             offset=places[0],
+            again=lambda lane: self._run_again(given, lane),
         )
 
     def __repr__(self) -> str:
