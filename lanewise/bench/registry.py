@@ -11,6 +11,10 @@ from lanewise.bench.map import run as run_map
 from lanewise.bench.result import Result
 from lanewise.bench.start import run as run_start
 from lanewise.bench.sum import run as run_sum
+from lanewise.bench.wasm_lane import run as run_wasm_lane
+from lanewise.bench.wasm_map import run as run_wasm_map
+from lanewise.bench.wasm_slice import run as run_wasm_slice
+from lanewise.bench.wasm_start import run as run_wasm_start
 from lanewise.devices import Device
 
 
@@ -31,5 +35,9 @@ benchmarks: dict[str, Benchmark] = {
         Benchmark("launch", "what kernel[n](...) costs the caller: against a CuPy RawKernel", run_launch),
         Benchmark("barrier", "a group of 1,024 threads with 10 barriers", run_barrier),
         Benchmark("start", "importing Lanewise, compiling a small kernel, loading it from the cache", run_start),
+        Benchmark("wasm-lane", "guest programs on one lane: against wasmtime", run_wasm_lane),
+        Benchmark("wasm-map", "a function of ten instructions over arrays: against Numba, or a copy", run_wasm_map),
+        Benchmark("wasm-start", "a module's first result: compiled, and from the cache", run_wasm_start),
+        Benchmark("wasm-slice", "guest programs on many lanes: what each part of their build costs", run_wasm_slice),
     )
 }

@@ -38,12 +38,12 @@ def bench(
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Show which benchmarks there are, and run none.")] = False,
 ) -> None:
-    """Measure this machine: Lanewise next to NumPy, CuPy and the bare memory, in one run."""
+    """Measure this machine: Lanewise next to NumPy, CuPy, Numba, wasmtime and the bare memory, in one run."""
     console = output()
     chosen = _chosen(names or list(benchmarks))
     if listing:
         for benchmark in chosen:
-            console.print(f"[bold]{benchmark.name:<10}[/]{escape(benchmark.about)}", soft_wrap=True)
+            console.print(f"[bold]{benchmark.name:<12}[/]{escape(benchmark.about)}", soft_wrap=True)
         return
     if json_file is not None and not json_file.resolve().parent.is_dir():
         raise UsageMistake(f"--json {json_file}: there is no directory {json_file.resolve().parent}; create it first")

@@ -26,7 +26,8 @@ def versions() -> dict[str, str | None]:
 
 def peer_versions() -> dict[str, str | None]:
     """The versions of the peers that benchmarks compare with; CuPy's packages are named after a CUDA version."""
-    return {"numpy": _installed("numpy"), "cupy": next(filter(None, map(_installed, _CUPY_PACKAGES)), None)}
+    cupy = next(filter(None, map(_installed, _CUPY_PACKAGES)), None)
+    return {"cupy": cupy, **{package: _installed(package) for package in ("numpy", "numba", "wasmtime")}}
 
 
 _CUPY_PACKAGES = ("cupy", "cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")

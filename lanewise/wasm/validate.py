@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lanewise.errors import InvalidError, MalformedError
 from lanewise.wasm.instructions import instructions
-from lanewise.wasm.model import Expression, Module
+from lanewise.wasm.model import Expression, FuncType, Module
 from lanewise.wasm.validate_body import Body
 from lanewise.wasm.validate_rules import EFFECTS
 
@@ -26,7 +28,34 @@ def validate(module: Module) -> None:
     _validate_start(module)
     _validate_segments(module, known)
     for index in range(module.imported_functions, len(module.functions)):
-        _validate_body(Body(module, index))
+        body = Body(module, index)
+        try:
+            _validate_body(body)
+        except MalformedError as error:
+            if isinstance(error, InvalidError):
+                _read_to_the_end(body)  # what cannot even be read is not invalid but malformed, wherever it is
+            raise
+
+
+class _AnyTypes(list[FuncType]):
+    """Types for reading a body whose types are not looked at: every index has one."""
+
+    def __len__(self) -> int:
+        return 1 << 33
+
+    def __getitem__(self, index: object) -> FuncType:  # type: ignore[override]
+        return FuncType((), ())
+
+
+def _read_to_the_end(body: Body) -> None:
+    """Read a body without checking it; raises MalformedError if its blocks do not end where it does."""
+    depth = 1
+    for found in instructions(replace(body.module, types=_AnyTypes()), body.first, body.function.end):
+        depth += (found.op.rule in ("block", "loop", "if", "try_table")) - (found.op.rule == "end")
+        if depth == 0:
+            return
+    what = f"END opcode expected, {depth} missing in {body.name}"
+    raise MalformedError(f"unexpected end of section or function: {what}", body.function.end)
 
 
 def _validate_body(body: Body) -> None:

@@ -11,11 +11,13 @@ from lanewise.bench import Benchmark, WrongResultError, benchmarks
 from lanewise.bench.result import figure
 from lanewise.cli.main import app
 
+NAMES = [*"map sum launch barrier start".split(), *"wasm-lane wasm-map wasm-start wasm-slice".split()]
+
 
 def test_list_names_every_benchmark_and_runs_none(command):
     done = command("bench", "--list")
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["map", "sum", "launch", "barrier", "start"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == NAMES
     assert "kernel[n](...)" in done.stdout
 
 
@@ -40,7 +42,7 @@ def test_quick_run_prints_a_table_and_writes_json(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mop"], "there is no benchmark 'mop'; there are map, sum, launch, barrier, start"),
+        (["mop"], f"there is no benchmark 'mop'; there are {', '.join(NAMES)}"),
         (["--device", "tpu"], "there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null"),
         (["--device", "null"], "the device null compiles and never runs, so it has no speed; write cpu or cuda"),
         (["map", "--json", "/nowhere/at/all.json"], "--json /nowhere/at/all.json: there is no directory /nowhere/at"),

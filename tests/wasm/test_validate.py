@@ -43,7 +43,6 @@ KNOWN = {
     "binary-leb128.wast:348": CUT_OFF,
     "binary.wast:455": CUT_OFF,
     "binary.wast:1632": CUT_OFF,
-    "binary.wast:1817": "a block type that does not exist is refused before the missing end is",
     "select.wast:324": "wast2json writes a select of no type for a select of an empty list of types",
 }
 """Refusals in other words than the suite's, and why."""

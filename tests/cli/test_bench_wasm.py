@@ -1,0 +1,135 @@
+"""The benchmarks of WebAssembly on tiny sizes: what they measure, what they compare with, what they say is missing."""
+
+import re
+import shutil
+
+import pytest
+
+import lanewise as lw
+from lanewise.bench import WrongResultError, wasm_guests, wasm_lane, wasm_map, wasm_slice, wasm_start
+from lanewise.bench.wasm_guests import Guest, guest
+from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
+from lanewise.bench.wasm_surface import surface, surface_module
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return lw.device("cpu")
+
+
+def test_a_lane_is_compared_with_wasmtime(cpu, monkeypatch):
+    pytest.importorskip("wasmtime")
+    monkeypatch.setattr(wasm_lane, "SEVEN", ("fib", "nbody"))
+    monkeypatch.setattr(wasm_lane, "EXTRA", ("grow",))
+    rows = list(wasm_lane.run(cpu, quick=True))
+    assert [row.what for row in rows] == ["fib", "nbody", "grow", "geometric mean of 2"]
+    assert [row.target for row in rows] == [">= 0.8x", ">= 0.8x", None, ">= 1.1x"]
+    assert all(row.value > 0 and row.ratio > 0 for row in rows)
+    assert rows[-1].ratio == pytest.approx((rows[0].ratio * rows[1].ratio) ** 0.5)
+
+
+def test_a_lane_alone_has_no_ratio(cpu, monkeypatch):
+    monkeypatch.setattr(wasm_lane, "SEVEN", ("fib",))
+    monkeypatch.setattr(wasm_lane, "EXTRA", ())
+    monkeypatch.setattr(wasm_lane, "_wasmtime", lambda: None)
+    (row,) = wasm_lane.run(cpu, quick=True)
+    assert (row.what, row.unit, row.peer, row.peer_value, row.ratio) == ("fib", "rounds/s", "wasmtime", None, None)
+
+
+def test_a_lane_with_another_checksum_has_no_figure(cpu, monkeypatch):
+    known = guest("fib")
+    wrong = Guest(known.name, known.path, known.rounds, {**known.checksums, (3, 7): 5})
+    monkeypatch.setattr(wasm_lane, "guest", lambda name: wrong)
+    monkeypatch.setattr(wasm_lane, "_wasmtime", lambda: None)
+    with pytest.raises(WrongResultError, match=r"fib, 3 rounds with seed 7, gave -6657299213371445427, not 5"):
+        next(wasm_lane.run(cpu, quick=True))
+
+
+@pytest.mark.parametrize("with_numba", [True, False])
+def test_map_is_compared_with_numba(cpu, monkeypatch, with_numba):
+    if with_numba:
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.setattr(wasm_map, "_numba_function", lambda target: None)
+    monkeypatch.setattr(wasm_map, "_FEW", 1000)
+    rows = list(wasm_map.run(cpu, quick=True))
+    cores = cpu.properties.cores
+    wanted = [("1,000 elements, one core", 'numba, target="cpu"')]
+    if cores > 1:
+        wanted.append((f"1,000 elements, {cores} cores", 'numba, target="parallel"'))
+    assert [(row.what, row.peer) for row in rows] == wanted
+    assert all(row.target == ">= 0.5x" and (row.ratio is not None) == with_numba for row in rows)
+
+
+def test_mapped_function_has_ten_instructions_of_arithmetic():
+    module = lw.load(surface_module())
+    assert str(module.exports["surface"].type) == "(f64, f64) -> (f64)"
+    assert len(re.findall(r"f64\.(?:add|mul)", module.disassemble("surface"))) == 10
+    assert module.func("surface", device="cpu")(0.3, -7.0) == surface(0.3, -7.0)
+
+
+def test_start_is_taken_in_fresh_processes(cpu, monkeypatch):
+    monkeypatch.setattr(wasm_start, "LEDGER", "fib")
+    monkeypatch.setattr(wasm_start, "TARGETS", {("fib", "cpu"): (1000.0, 0.0)})
+    rows = list(wasm_start.run(cpu, quick=True))
+    times = ("empty cache", "from the cache", "until optimised")
+    assert [row.what for row in rows] == [f"fib, {kind}, {time}" for kind in ("instance", "func") for time in times]
+    assert [row.met for row in rows] == [True, False, None] * 2
+    for row in rows:
+        if row.target:
+            assert re.match(r"load \d+\.\d+ s, compile \d+\.\d+ s, call \d+\.\d+ s", row.detail)
+
+
+def test_start_says_that_big_is_not_built(cpu, monkeypatch, tmp_path):
+    absent = Guest("big", tmp_path / "big.wasm", 1, {})
+    monkeypatch.setattr(wasm_start, "guest", lambda name: absent if name == "big" else guest(name))
+    monkeypatch.setattr(wasm_start, "_probes", lambda *_: ([PROBE], [PROBE]))
+    rows = list(wasm_start.run(cpu, quick=False))
+    assert {row.what.split(",")[0] for row in rows} == {"ledger"}
+    assert f"big is not built: sh benchmarks/wasm/build.sh {tmp_path} big makes" in rows[0].detail
+
+
+PROBE = {"load": 0.1, "compile": 0.2, "call": 0.3, "optimised": 0.4}
+
+
+def test_slice_compares_builds_of_a_program(cpu, monkeypatch):
+    monkeypatch.setattr(wasm_slice, "PROGRAMS", ("blur",))
+    monkeypatch.setattr(wasm_slice, "QUICK_LANES", 8)
+    rows = list(wasm_slice.run(cpu, quick=True))
+    assert [row.what for row in rows] == [f"blur, {variant}" for variant in (*wasm_slice.CPU_VARIANTS, "no rounds")]
+    assert rows[0].peer is None
+    assert all(row.peer_value == rows[0].value and row.ratio > 0 for row in rows[1:])
+
+
+@pytest.mark.parametrize("variant", wasm_slice.GPU_VARIANTS)
+def test_builds_of_a_slice_are_choices_that_there_are(variant):
+    choices = wasm_slice.GPU_VARIANTS[variant]
+    lw.load(surface_module()).func("surface", device="cpu", **choices)  # a choice that is unknown raises
+
+
+@pytest.mark.parametrize("name", wasm_slice.PROGRAMS)
+def test_guests_for_many_lanes_return_what_the_table_says(name):
+    program = guest(name)
+    seeded = lw.load(with_seeded_run(program.read())).func(SEEDED, device="cpu")
+    for (rounds, seed), checksum in program.checksums.items():
+        assert seeded(rounds, seed) == checksum
+
+
+def test_guests_are_found_in_a_checkout_only(monkeypatch, tmp_path):
+    installed = tmp_path / "lib" / "lanewise" / "bench" / "wasm_guests.py"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    checkout = wasm_guests.Path(wasm_guests.__file__).resolve().parents[2]
+    monkeypatch.setattr(wasm_guests, "__file__", str(installed))
+    monkeypatch.chdir(elsewhere)
+    wasm_guests._programs.cache_clear()
+    try:
+        with pytest.raises(lw.LanewiseError, match=rf"no benchmarks/wasm/programs.py in {tmp_path}/lib or {elsewhere}"):
+            guest("mix")
+        (elsewhere / "benchmarks" / "wasm").mkdir(parents=True)
+        shutil.copy(checkout / "benchmarks" / "wasm" / "programs.py", elsewhere / "benchmarks" / "wasm")
+        assert guest("mix").path == elsewhere / "tests" / "wasm" / "guests" / "mix.wasm"
+        with pytest.raises(lw.LanewiseError, match="mix is not built: sh benchmarks/wasm/build.sh"):
+            guest("mix").read()
+    finally:
+        wasm_guests._programs.cache_clear()
