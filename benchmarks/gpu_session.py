@@ -1,9 +1,10 @@
 """Everything that a machine with a GPU has to say, in one command: benchmarks on both devices, then all tests.
 
-    python3 benchmarks/gpu_session.py DIRECTORY
+    python3 benchmarks/gpu_session.py DIRECTORY [STEP...]
 
 Runs from a checkout; Lanewise need not be installed, its dependencies must be. Writes a log per step, the figures as
-JSON and the test results as JUnit XML to DIRECTORY, and prints a short table last. Exits with 1 if any step failed.
+JSON and the test results as JUnit XML to DIRECTORY, and prints short tables last. Exits with 1 if any step failed. Where
+time is short, steps that are named are run alone. What large modules cost is left out unless out/wasm/big.wasm is built.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 STEP_LIMIT_S = 1800
+KERNELS = ["map", "sum", "launch", "barrier", "start"]
+WASM = ["wasm-map", "wasm-slice", "wasm-start", "wasm-lane"]
+FIGURES = ("bench-cuda", "wasm-cuda", "bench-cpu", "wasm-cpu")
+"""Steps that are benchmarks, in the order of the tables."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,11 @@ class Outcome:
 def steps(directory: Path) -> list[Step]:
     """What is run, in order: the short and the GPU's own first, should the time run out."""
     lanewise = ["-m", "lanewise"]
+
+    def bench(step: str, device: str, names: list[str]) -> Step:
+        json_file = str(directory / f"{step}.json")
+        return Step(step, [*lanewise, "bench", *names, "--device", device, "--json", json_file])
+
     pytest = ["-m", "pytest", "-rs", "--color=no", str(ROOT / "tests")]
     if importlib.util.find_spec("xdist"):
         spread = ["-n", str(min(8, os.cpu_count() or 1))]
@@ -50,8 +60,10 @@ def steps(directory: Path) -> list[Step]:
         spread = []
     return [
         Step("info", [*lanewise, "info"]),
-        Step("bench-cuda", [*lanewise, "bench", "--device", "cuda", "--json", str(directory / "bench-cuda.json")]),
-        Step("bench-cpu", [*lanewise, "bench", "--device", "cpu", "--json", str(directory / "bench-cpu.json")]),
+        bench("bench-cuda", "cuda", KERNELS),
+        bench("wasm-cuda", "cuda", WASM),
+        bench("bench-cpu", "cpu", KERNELS),
+        bench("wasm-cpu", "cpu", WASM),
         Step("tests-cuda", [*pytest, *spread, "-k", "cuda", f"--junitxml={directory / 'tests-cuda.xml'}"]),
         Step("tests-rest", [*pytest, *spread, "-k", "not cuda", f"--junitxml={directory / 'tests-rest.xml'}"]),
     ]
@@ -81,37 +93,69 @@ def run(step: Step, directory: Path) -> Outcome:
     return Outcome(step, status, time.monotonic() - start, lines[-1].strip() if lines else "")
 
 
+def read_report(directory: Path, name: str) -> dict[str, Any]:
+    """The figures that a step has written; none where it did not come so far."""
+    file = directory / f"{name}.json"
+    report: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {"results": [], "failures": []}
+    return report
+
+
 def figures(directory: Path) -> list[str]:
     """One line per benchmark figure that has a target."""
     lines = []
-    for name in ("bench-cuda", "bench-cpu"):
-        file = directory / f"{name}.json"
-        report: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {"results": [], "failures": []}
+    for name in FIGURES:
+        report = read_report(directory, name)
         for row in report["results"]:
             if row["target"] is not None:
                 verdict = {True: "met", False: "MISSED", None: "not compared"}[row["met"]]
                 ratio = f"{row['ratio']:.2f}x {row['peer']}" if row["ratio"] is not None else ""
                 value = f"{row['value']:.4g} {row['unit']}"
                 lines.append(
-                    f"{row['device']:<8}{row['name']:<9}{row['what']:<32}{value:>14}  {ratio:<28}"
+                    f"{row['device']:<8}{row['name']:<11}{row['what']:<36}{value:>14}  {ratio:<28}"
                     f"{row['target']:>9}  {verdict}"
                 )
         lines += [f"FAILED  {failure}" for failure in report["failures"]]
     return lines
 
 
+def slices(directory: Path, name: str) -> list[str]:
+    """The benchmark wasm-slice as a table in Markdown, program by variant: milliseconds, then ratios to them."""
+    programs: list[str] = []
+    cells: dict[str, dict[str, str]] = {}
+    device = ""
+    for row in read_report(directory, name)["results"]:
+        if row["name"] == "wasm-slice":
+            program, variant = row["what"].split(", ", 1)
+            programs += [program] if program not in programs else []
+            shown = f"{row['value']:.1f} ms" if row["ratio"] is None else f"{row['ratio']:.2f}x"
+            cells.setdefault(variant, {})[program] = shown
+            device = row["device"]
+    if not programs:
+        return []
+    head = [f"| {device} | {' | '.join(programs)} |", "|---" * (len(programs) + 1) + "|"]
+    return ["", *head, *(f"| {v} | {' | '.join(row.get(p, '') for p in programs)} |" for v, row in cells.items())]
+
+
 def main() -> None:
-    """Run all steps and sum them up."""
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit("usage: gpu_session.py DIRECTORY (where logs and figures go)")
+    """Run all steps, or those that are named, and sum them up."""
+    if len(sys.argv) < 2 or any(argument.startswith("-") for argument in sys.argv[1:]):
+        sys.exit("usage: gpu_session.py DIRECTORY [STEP...] (where logs and figures go, and which steps to run)")
     directory = Path(sys.argv[1]).resolve()
+    known = [step.name for step in steps(directory)]
+    named = sys.argv[2:] or known
+    if unknown := [name for name in named if name not in known]:
+        sys.exit(f"there is no step {', '.join(unknown)}; there are {', '.join(known)}")
     directory.mkdir(parents=True, exist_ok=True)
     outcomes = []
     for step in steps(directory):
+        if step.name not in named:
+            continue
         print(f"{step.name} ...", flush=True)
         outcomes.append(run(step, directory))
-    print("\n" + (directory / "info.log").read_text(errors="replace"))
-    print("\n".join(figures(directory)) + "\n")
+    if "info" in named:
+        print("\n" + (directory / "info.log").read_text(errors="replace"))
+    tables = [line for name in FIGURES for line in slices(directory, name)]
+    print("\n".join([*figures(directory), *tables, ""]))
     for outcome in outcomes:
         ended = "out of time" if outcome.status is None else "ok" if outcome.status == 0 else f"exit {outcome.status}"
         said = outcome.last_line if outcome.step.name.startswith("tests") or outcome.status != 0 else ""

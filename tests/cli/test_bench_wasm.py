@@ -124,12 +124,14 @@ def test_guests_are_found_in_a_checkout_only(monkeypatch, tmp_path):
     monkeypatch.chdir(elsewhere)
     wasm_guests._programs.cache_clear()
     try:
-        with pytest.raises(lw.LanewiseError, match=rf"no benchmarks/wasm/programs.py in {tmp_path}/lib or {elsewhere}"):
+        with pytest.raises(
+            lw.LanewiseError, match=rf"no benchmarks/wasm/programs\.py in {tmp_path}/lib or {elsewhere}"
+        ):
             guest("mix")
         (elsewhere / "benchmarks" / "wasm").mkdir(parents=True)
         shutil.copy(checkout / "benchmarks" / "wasm" / "programs.py", elsewhere / "benchmarks" / "wasm")
         assert guest("mix").path == elsewhere / "tests" / "wasm" / "guests" / "mix.wasm"
-        with pytest.raises(lw.LanewiseError, match="mix is not built: sh benchmarks/wasm/build.sh"):
+        with pytest.raises(lw.LanewiseError, match=r"mix is not built: sh benchmarks/wasm/build\.sh"):
             guest("mix").read()
     finally:
         wasm_guests._programs.cache_clear()
