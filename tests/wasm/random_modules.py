@@ -85,7 +85,6 @@ class Writer:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.clean = rng.random() < 0.8
         self.memories = rng.choice((1, 1, 1, 2, 3))
         self.shared = self.memories == 1 and rng.random() < 0.2
         self.throws = rng.random() < 0.4
@@ -163,7 +162,7 @@ class Writer:
         if "lanes" in row.immediates:
             words += [str(self.rng.randrange(32)) for _ in range(16)]
         text = f"({' '.join([*words, *operands])})"
-        if not (row.nan and self.clean):
+        if not row.nan:
             return text
         shape = row.name.partition(".")[0]
         return f"(call $clean_{shape} {text})"

@@ -1,4 +1,4 @@
-"""What a program did before it trapped can be seen afterwards, even if it would have undone it right behind the trap."""
+"""What a program did before it trapped can be seen afterwards, even if the next thing it does would undo it."""
 
 import pytest
 from programs import Program, Trap, run
