@@ -3,8 +3,9 @@
     python3 benchmarks/gpu_session.py DIRECTORY [STEP...]
 
 Runs from a checkout; Lanewise need not be installed, its dependencies must be. Writes a log per step, the figures as
-JSON and the test results as JUnit XML to DIRECTORY, and prints short tables last. Exits with 1 if any step failed. Where
-time is short, steps that are named are run alone. What large modules cost is left out unless out/wasm/big.wasm is built.
+JSON and the test results as JUnit XML to DIRECTORY, and prints short tables last. Exits with 1 if any step failed.
+
+Steps that are named are run alone, where time is short. What large modules cost is left out unless big.wasm is built.
 """
 
 from __future__ import annotations
@@ -109,9 +110,10 @@ def figures(directory: Path) -> list[str]:
             if row["target"] is not None:
                 verdict = {True: "met", False: "MISSED", None: "not compared"}[row["met"]]
                 ratio = f"{row['ratio']:.2f}x {row['peer']}" if row["ratio"] is not None else ""
-                value = f"{row['value']:.4g} {row['unit']}"
+                amount = f"{row['value']:,.0f}" if row["value"] >= 1000 else f"{row['value']:.4g}"
+                value = f"{amount} {row['unit']}"
                 lines.append(
-                    f"{row['device']:<8}{row['name']:<11}{row['what']:<36}{value:>14}  {ratio:<28}"
+                    f"{row['device']:<8}{row['name']:<11}{row['what']:<36}{value:>20}  {ratio:<32}"
                     f"{row['target']:>9}  {verdict}"
                 )
         lines += [f"FAILED  {failure}" for failure in report["failures"]]

@@ -18,6 +18,10 @@ SEVEN = ("mix", "sha256", "lz", "json", "heapsort", "nbody", "blur")
 """The programs that the targets are about."""
 EXTRA = ("fib", "dispatch", "grow", "ledger")
 _OPTIMISED = 3
+_SHARE, _GPU_SHARE = 10, 400
+"""The rounds of a run are this part of a guest's usual ones. Many short runs, of some 30 ms, find the undisturbed time
+better than few long ones."""
+_TURNS, _FEW_TURNS = 40, 3
 
 Program = Callable[[int, int], int | float]
 """Takes rounds and seed, and returns the checksum."""
@@ -30,14 +34,14 @@ def run(device: Device, quick: bool) -> Iterator[Result]:
     ratios = []
     for name in SEVEN if gpu else SEVEN + EXTRA:
         found = guest(name)
-        rounds = max(1, found.rounds // (400 if gpu else 20 if quick else 1))
+        rounds = max(1, found.rounds // (_GPU_SHARE if gpu else _SHARE))
         ours = _under_lanewise(found, device)
         theirs = None if peer is None else _under_wasmtime(found, peer)
         _check(found, rounds, ours, theirs)
         runs: dict[str, Run] = {"lanewise": partial(ours, rounds, 1)}
         if theirs is not None:
             runs["wasmtime"] = partial(theirs, rounds, 1)
-        taken = bests(runs, rounds=2 if quick else 7)
+        taken = bests(runs, rounds=_FEW_TURNS if quick or gpu else _TURNS)
         row = figure(
             "wasm-lane", device.name, name, rounds / taken["lanewise"], "rounds/s",
             peer="wasmtime", peer_value=rounds / taken["wasmtime"] if theirs is not None else None,

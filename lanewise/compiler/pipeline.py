@@ -139,34 +139,30 @@ def _parse_message(text: str) -> str:
 
 
 _NEGATIONS = re.compile(r"\b(neg|abs)\.s16([ \t]+)(%\w+), (%\w+);")
-
-
-_SINKS = re.compile(r"\bmov\.b(32|64|128)([ \t]+)\{((?:_|%\w+)(?:, (?:_|%\w+))+)\}, (%\w+);")
+_PACKED = re.compile(r"\b(add|min|max)\.([su])16x2[ \t]+(%\w+), ([^,;]+), ([^,;]+);")
 
 
 def _mend(ptx: str) -> str:
-    """Write otherwise what NVIDIA's assembler gets wrong; tests on a GPU hold each case.
+    """Write otherwise what NVIDIA's assembler (CUDA 13.0) gets wrong.
 
-    It keeps 32,768 where -32,768 is the 16-bit negation or absolute value; and of a register that is taken apart with a
-    part left out, `{_, %high}`, it gives the wrong part.
+    It keeps 32,768 where -32,768 is the 16-bit negation or absolute value, and it adds nothing where a packed sum has a
+    constant whose lower half is 0.
     """
 
-    def instead(found: re.Match[str]) -> str:
+    def negated(found: re.Match[str]) -> str:
         verb, space, result, source = found.groups()
-        negated = f"mul.lo.s16{space}{result}, {source}, -1;"
-        return negated if verb == "neg" else f"{negated}\n\tmax.s16{space}{result}, {source}, {result};"
+        product = f"mul.lo.s16{space}{result}, {source}, -1;"
+        return product if verb == "neg" else f"{product}\n\tmax.s16{space}{result}, {source}, {result};"
 
-    def named(found: re.Match[str]) -> str:
-        bits, space, parts, source = found.groups()
-        names = parts.split(", ")
-        if "_" not in names:
-            return found[0]
-        shown = [f"%sink{at}" if name == "_" else name for at, name in enumerate(names)]
-        sinks = ", ".join(name for name in shown if name.startswith("%sink"))
-        width = int(bits) // len(names)
-        return f"{{ .reg .b{width} {sinks}; mov.b{bits}{space}{{{', '.join(shown)}}}, {source}; }}"
+    def apart(found: re.Match[str]) -> str:
+        verb, sign, result, first, second = found.groups()
+        return (
+            "{ .reg .b32 %xw, %yw; .reg .b16 %xl, %xh, %yl, %yh; "
+            f"mov.b32 %xw, {first}; mov.b32 %yw, {second}; mov.b32 {{%xl, %xh}}, %xw; mov.b32 {{%yl, %yh}}, %yw; "
+            f"{verb}.{sign}16 %xl, %xl, %yl; {verb}.{sign}16 %xh, %xh, %yh; mov.b32 {result}, {{%xl, %xh}}; }}"
+        )
 
-    return _SINKS.sub(named, _NEGATIONS.sub(instead, ptx))
+    return _PACKED.sub(apart, _NEGATIONS.sub(negated, ptx))
 
 
 def _optimise(llvm: Any, module: Any, machine: Any, level: int) -> None:

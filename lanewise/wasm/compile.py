@@ -135,7 +135,12 @@ class Later:
     def __init__(self, make: Callable[[], object]) -> None:
         self.result: object = None
         self._make = make
-        threading.Thread(target=self._run, name="lanewise-optimise", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="lanewise-optimise", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until it is there, or has failed."""
+        self._thread.join()
 
     def _run(self) -> None:
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
 import pytest
 
-from lanewise.compiler import Cache, Target, _llvm, compile_module, stages
+from lanewise.compiler import Cache, Target, _llvm, assemble, compile_module, find_ptxas, stages
 from lanewise.errors import CompileError, LanewiseError
 
 ADD = "define i32 @add(i32 %a, i32 %b) {\n  %s = add i32 %a, %b\n  ret i32 %s\n}\n"
@@ -176,3 +177,30 @@ def test_another_thread_does_its_own_work() -> None:
     worker.start()
     worker.join()
     assert seen == [worker]
+
+
+SIXTEEN_BITS = """
+define ptx_kernel void @k(ptr %p) {{
+  %x = load <2 x i16>, ptr %p
+  {operation}
+  store <2 x i16> %r, ptr %p
+  ret void
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "%r = sub <2 x i16> zeroinitializer, %x",
+        "%r = call <2 x i16> @llvm.abs.v2i16(<2 x i16> %x, i1 false)",
+        "%r = add <2 x i16> %x, <i16 0, i16 -128>",
+        "%r = call <2 x i16> @llvm.smin.v2i16(<2 x i16> %x, <2 x i16> <i16 0, i16 5>)",
+        "%r = call <2 x i16> @llvm.umax.v2i16(<2 x i16> %x, <2 x i16> <i16 0, i16 5>)",
+    ],
+)
+def test_what_the_assembler_gets_wrong_is_not_in_the_ptx(operation):
+    ptx = compile_module(SIXTEEN_BITS.format(operation=operation), Target.nvptx(90), cache=None).code
+    assert not re.search(rb"neg\.s16|abs\.s16|16x2", ptx)
+    if find_ptxas() is not None:
+        assemble(ptx, 90)

@@ -9,7 +9,14 @@ from typing import Any
 from lanewise.errors import InvalidError, MalformedError
 
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "cpu": ({"level": 0}, {"level": 1}, {"checks": "explicit"}, {"fuel": 1 << 40}, {"layout": "interleaved"}),
+    "cpu": (
+        {"level": 0},
+        {"level": 1},
+        {"level": 3},
+        {"checks": "explicit"},
+        {"fuel": 1 << 40},
+        {"layout": "interleaved"},
+    ),
     "cuda": ({"layout": "interleaved"},),
 }
 """For each device, options of a store that must not change what a program does."""

@@ -79,5 +79,5 @@ def words_of(type_: str, value: Any) -> tuple[int, ...]:
         return (value & (1 << int(type_[1:])) - 1,)
     if math.isnan(value):
         return ((1 << int(type_[1:])) - 1,)
-    number, bits = {"f32": "fI", "f64": "dQ"}[type_]
+    number, bits = {"f32": ("<f", "<I"), "f64": ("<d", "<Q")}[type_]
     return struct.unpack(bits, struct.pack(number, value))

@@ -52,8 +52,8 @@ OPTIONS = [
     for options in variants
 ]
 TELLING = (
-    "address align call_indirect endianness float_memory func_ptrs imports linking memory_copy memory_fill memory_grow "
-    "memory_init memory_trap simd_address simd_load simd_load8_lane simd_store8_lane table_grow traps unwind atomic"
+    "address call_indirect endianness linking memory_fill memory_grow memory_trap simd_address simd_load8_lane "
+    "simd_store8_lane traps unwind atomic"
 )
 """Scripts about what the options of a store concern: memory, traps, and calls between instances."""
 

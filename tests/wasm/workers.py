@@ -58,8 +58,7 @@ def _supervise(command: Sequence[str], left: SimpleQueue[Any], answered: SimpleQ
 def _ask(worker: subprocess.Popen[str], item: Any, patience: float) -> Any:
     assert worker.stdin is not None
     assert worker.stdout is not None
-    hung: list[bool] = []
-    timer = Timer(patience, lambda: (hung.append(True), worker.kill()))
+    timer = Timer(patience, worker.kill)
     timer.start()
     try:
         worker.stdin.write(json.dumps(item) + "\n")
@@ -67,6 +66,7 @@ def _ask(worker: subprocess.Popen[str], item: Any, patience: float) -> Any:
         line = worker.stdout.readline()
     except BrokenPipeError:
         line = ""
+    hung = not timer.is_alive()
     timer.cancel()
     if line:
         return json.loads(line)

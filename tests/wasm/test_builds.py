@@ -1,0 +1,53 @@
+"""Every way to compile a program gives the same results."""
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lanewise.wasm import Module, Store
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "wasm"))
+from programs import PROGRAMS
+
+SMALL = ("blur", "dispatch", "fib", "grow", "heapsort", "json", "lz", "mix", "nbody", "sha256")
+CPU_BUILDS = [
+    {"checks": "guard"},
+    {"checks": "explicit"},
+    {"checks": "explicit", "meter": "count"},
+    *(
+        {"checks": "explicit", "layout": layout, "alignment": alignment}
+        for layout, alignment in itertools.product(("flat", "interleaved"), ("careful", "exit"))
+    ),
+]
+GPU_BUILDS = [
+    {"layout": layout, "alignment": alignment, "meter": meter}
+    for layout, alignment, meter in (
+        ("interleaved", "exit", "stop"),
+        ("flat", "exit", "stop"),
+        ("interleaved", "careful", "count"),
+        ("flat", "careful", "off"),
+    )
+]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_programs_give_their_checksums_in_every_build(name, device):
+    program = PROGRAMS[name]
+    module = Module.load(program.path)
+    wanted = [program.checksums[rounds, 1] for rounds in (0, 1, 3)]
+    for choices in CPU_BUILDS if device.name == "cpu" else GPU_BUILDS:
+        found = module.func("run", device=device, level=1, **choices)(np.array([0, 1, 3]))
+        assert found.tolist() == wanted, choices
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_instances_give_their_checksums_at_every_level(name, level, device):
+    program = PROGRAMS[name]
+    instance = Store(device, level=level).instantiate(Module.load(program.path))
+    for (rounds, seed), wanted in program.checksums.items():
+        instance.exports["seed"](seed)
+        assert instance.exports["run"](rounds) == wanted

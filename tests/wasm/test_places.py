@@ -1,0 +1,71 @@
+"""A trap tells where it was: function, byte of the module, and the calls it was in."""
+
+import numpy as np
+import pytest
+import wasmtime
+
+import lanewise as lw
+from lanewise.wasm import Module, Store
+
+TEXT = """(module
+  (memory 1)
+  (func $deep (param i32) (result i32) (i32.load (local.get 0)))
+  (func $middle (param i32) (result i32)
+    (if (i32.gt_u (local.get 0) (i32.const 100))
+      (then (return (call $middle (i32.sub (local.get 0) (i32.const 1))))))
+    (i32.add (call $deep (i32.mul (local.get 0) (i32.const 1000))) (i32.const 1)))
+  (func $outer (export "outer") (param i32) (result i32) (i32.mul (call $middle (local.get 0)) (i32.const 3)))
+  (func $divide (export "divide") (param i32) (result i32) (i32.div_u (i32.const 1) (local.get 0)))
+  (func $endless (export "endless") (param i32) (result i32) (i32.add (i32.const 1) (call $endless (local.get 0)))))
+"""
+
+
+@pytest.fixture(scope="module")
+def module():
+    return Module.load(bytes(wasmtime.wat2wasm(TEXT)))
+
+
+def offset_of(module, function, instruction):
+    """Where the first such instruction of a function is, by the disassembly."""
+    for line in module.disassemble(function).splitlines():
+        if instruction in line:
+            return int(line.split()[0], 16)
+    raise AssertionError(f"{function} has no {instruction}")
+
+
+def test_a_fault_names_its_function_its_place_and_its_callers(module):
+    with pytest.raises(lw.WasmTrap, match="out of bounds memory access in deep") as caught:
+        Store("cpu").instantiate(module).exports["outer"](103)
+    trap = caught.value
+    assert trap.function == "deep"
+    assert trap.offset == offset_of(module, "deep", "i32.load")
+    names = [frame.split(" (")[0].split(", inlined in ")[-1] for frame in trap.frames]
+    assert names[0] in ("deep", "middle")
+    assert names[-1] == "outer"
+    assert names.count("middle") >= 3
+
+
+def test_a_trap_that_is_compared_for_tells_its_place_on_every_device(module, device):
+    with pytest.raises(lw.WasmTrap, match="integer divide by zero") as caught:
+        Store(device).instantiate(module).exports["divide"](0)
+    assert caught.value.function == "divide"
+    assert caught.value.offset == offset_of(module, "divide", "i32.div_u")
+
+
+def test_recursion_without_end_names_the_function_and_not_all_of_its_calls(module, device):
+    with pytest.raises(lw.WasmTrap, match="call stack exhausted") as caught:
+        Store(device).instantiate(module).exports["endless"](1)
+    assert caught.value.function == "endless"
+    assert len(caught.value.frames) < 32
+
+
+def test_lanes_that_trap_tell_their_places_and_on_request_their_callers(module, device):
+    function = module.func("outer", device=device)
+    with pytest.raises(lw.LaneError, match="lane 2: out of bounds memory access in deep") as caught:
+        function(np.array([1, 2, 105, 3]))
+    assert caught.value.offset == offset_of(module, "deep", "i32.load")
+    trap = caught.value.trap_of(2)
+    assert trap is not None
+    assert trap.kind == "out of bounds memory access"
+    assert trap.frames[-1].startswith("outer")
+    assert caught.value.trap_of(0) is None
