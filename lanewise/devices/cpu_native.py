@@ -49,13 +49,25 @@ define dso_local i64 @lw_time_ns() nounwind {{
   ret i64 %sum
 }}
 declare i32 @clock_gettime(i32, ptr)
+define dso_local i32 @lw_chain(i32 %number, ptr %info, ptr %context) nounwind {{
+  %action = call ptr @lw_old_action(i32 %number)
+  %handler = load ptr, ptr %action
+  %word = ptrtoint ptr %handler to i64
+  %real = icmp ugt i64 %word, 1
+  br i1 %real, label %run, label %none
+run:
+  call void %handler(i32 %number, ptr %info, ptr %context)
+  ret i32 1
+none:
+  ret i32 0
+}}
 define dso_local i32 @lw_call_host(i64 %callback, i64 %function, i64 %values) nounwind {{
   %target = inttoptr i64 %callback to ptr
   %code = call i32 %target(i64 %function, i64 %values)
   ret i32 %code
 }}
 """
-_CORE_NAMES = ("lw_worker_table", "lw_old_action", "lw_time_ns", "lw_call_host", *fibers.NAMES)
+_CORE_NAMES = ("lw_worker_table", "lw_old_action", "lw_time_ns", "lw_call_host", "lw_chain", *fibers.NAMES)
 
 _SCHEDULER_GLUE = """
 declare void @lw_fiber()

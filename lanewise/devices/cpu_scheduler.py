@@ -33,6 +33,9 @@ CONTEXT_PC, CONTEXT_FRAME = (55, 52) if _ARM else (21, 15)
 
 FAULT_PLACE = 1 << 31
 """Marks a place that is the distance of machine code from the function that was entered, in the bits below."""
+HOST_STACK = 1 << 20
+"""Stack that a function of the host is promised: a fault while it runs could not be told from one of the program's."""
+STACK_TOO_LOW = 2
 OVERFLOW_REACH = 1 << 20  # how far below its end a fault still counts as an overflow of the stack
 GUEST_OUT_OF_BOUNDS, GUEST_STACK_EXHAUSTED = 5, 10  # the numbers of these traps in `wasm.traps`
 
@@ -101,6 +104,10 @@ def lw_worker_table() -> Ptr[WorkerTable]: ...
 
 @external
 def lw_old_action(signal: i32) -> Ptr[u8]: ...
+
+
+@external
+def lw_chain(number: i32, info: Ptr[u8], context: Ptr[u8]) -> u32: ...
 
 
 @external
@@ -315,7 +322,8 @@ def lw_on_signal(number: i32, info: Ptr[u8], context: Ptr[u8]):
                 worker.guest_sp = 0
                 lw_leave(worker.sp, INTERRUPTED)
     if number != CANCEL_SIGNAL:  # that one only came too late
-        sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))
+        if lw_chain(number, info, context) == 0:
+            sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))  # the default: the fault comes again and ends us
 
 
 @device
@@ -389,6 +397,8 @@ def lw_guest_host(callback: u64, function: u64, values: u64) -> u32:
         if table.entries[index].thread == me:
             worker = Ptr[Worker](table.entries[index].worker)
             outer, guest = worker.sp, worker.guest_sp
+            if u64(addressof(outer)) < worker.stack_low + HOST_STACK:
+                return u32(STACK_TOO_LOW)
             worker.guest_sp = 0
             worker.sp = 0
             code = lw_call_host(callback, function, values)

@@ -159,5 +159,6 @@ def background() -> WorkerPool:
 def _sources() -> str:
     """Size and time of every file that guests' code depends on, as Python tells its own compiled files apart."""
     folder = Path(__file__).parent
-    files = sorted([*folder.glob("*.py"), *folder.glob("opcodes/*.py")])
+    patterns = ("*.py", "opcodes/*.py", "../compiler/*.py", "../devices/cpu_scheduler.py", "../lang/lane.py")
+    files = sorted(file for pattern in patterns for file in folder.glob(pattern))
     return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])

@@ -30,6 +30,7 @@ from lanewise.wasm.compile import (
     part_count,
 )
 from lanewise.wasm.guarded import GuardedMemory
+from lanewise.wasm.lowering_calls import type_identity
 from lanewise.wasm.host_functions import HOST_SYMBOL, host_program
 from lanewise.wasm.model import FuncType, Module
 from lanewise.wasm.places import LineTables
@@ -163,4 +164,4 @@ class CpuBackend(Backend):
         library = load_object(code, [HOST_SYMBOL], runtime().guest_imports())
         self._host_libraries.append((callback, library))
         where = library.address(HOST_SYMBOL)
-        return np.array([0, where, 0, 0], np.uint64).tobytes(), address
+        return np.array([type_identity(kind) & (2**64 - 1), where, 0, 0], np.uint64).tobytes(), address

@@ -75,11 +75,11 @@ class CpuLanes:
         code, facts = loaded.code, loaded.made.facts
         kinds = self._module.functions[self._index].results
         count = int(np.prod(shape, dtype=np.int64))
-        results = [np.empty(shape, DTYPES[kind]) for kind in kinds]
-        made = [self._device.empty(shape, DTYPES[kind]) for kind in kinds] if on_device else []
+        results = [] if on_device else [np.zeros(shape, DTYPES[kind]) for kind in kinds]
+        made = [self._device.zeros(shape, DTYPES[kind]) for kind in kinds] if on_device else []
         status = np.zeros(count, np.uint64) if facts.can_trap or facts.can_stop else None
         workers = min(settings.cpu_threads(), max(1, count))
-        words = np.zeros(lanes.ARRAYS + len(results) + len(arrays), np.uint64)
+        words = np.zeros(lanes.ARRAYS + len(kinds) + len(arrays), np.uint64)
         words[lanes.COUNT] = count
         words[lanes.CHUNK] = max(1, -(-count // (workers * _CHUNKS)))
         words[lanes.STATUS] = status.ctypes.data if status is not None else 0

@@ -76,7 +76,8 @@ class CudaLanes:
         kinds = self._module.functions[self._index].results
         count = int(np.prod(shape, dtype=np.int64))
         given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
-        results = [device.empty(shape, DTYPES[kind]) for kind in kinds]
+        make = device.zeros if facts.can_trap or facts.can_stop else device.empty  # lanes that trap give 0
+        results = [make(shape, DTYPES[kind]) for kind in kinds]
         status = None
         if facts.can_trap or facts.can_stop:
             status = device.zeros(max(count, 1), np.uint64)

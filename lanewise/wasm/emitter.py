@@ -82,6 +82,8 @@ class Emitter:
         self.local_types: list[str] = []
         self.calls: set[int] = set()
         """Functions that this one calls by index."""
+        self.tail_calls = False
+        """Whether it ends in a call that must use no stack."""
         self.calls_unknown = False
         """Whether it calls what only the running program knows."""
         self.metadata: list[str] = []
@@ -186,9 +188,10 @@ class Emitter:
         note = ", !invariant.load !1" if constant else ""
         return self.assign(f"load {llvm}, ptr {address}, align 8, !tbaa !2{note}")
 
-    def store_cell(self, number: int, llvm: str, value: str, base: str = "%st") -> None:
-        """Set a cell."""
-        self.emit(f"store {llvm} {value}, ptr {self.cell(number, base)}, align 8, !tbaa !2")
+    def store_cell(self, number: int, llvm: str, value: str, base: str = "%st", seen: bool = False) -> None:
+        """Set a cell; `seen` if it must have been set when a fault behind it ends the lane."""
+        keep = "volatile " if seen and self.build.checks == "guard" else ""
+        self.emit(f"store {keep}{llvm} {value}, ptr {self.cell(number, base)}, align 8, !tbaa !2")
 
     def load_value(self, kind: str, number: int, base: str = "%st") -> str:
         """A WebAssembly value from its cell or cells."""
@@ -199,14 +202,15 @@ class Emitter:
         both = self.assign(f"insertelement <2 x i64> {low}, i64 {halves[1]}, i32 1")
         return self.assign(f"bitcast <2 x i64> {both} to <4 x i32>")
 
-    def store_value(self, kind: str, number: int, value: str, base: str = "%st") -> None:
+    def store_value(self, kind: str, number: int, value: str, base: str = "%st", seen: bool = False) -> None:
         """Set the cell or cells of a WebAssembly value."""
         if kind != "v128":
-            self.store_cell(number, LLVM_TYPES[kind], value, base)
+            self.store_cell(number, LLVM_TYPES[kind], value, base, seen)
             return
         halves = self.assign(f"bitcast <4 x i32> {value} to <2 x i64>")
         for half in (0, 1):
-            self.store_cell(number + half, "i64", self.assign(f"extractelement <2 x i64> {halves}, i32 {half}"), base)
+            part = self.assign(f"extractelement <2 x i64> {halves}, i32 {half}")
+            self.store_cell(number + half, "i64", part, base, seen)
 
     def record(self, first: int, imported: bool) -> str:
         """The address of the cells of a memory, table or global, here or in the instance that it was imported from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lanewise.devices.cpu_scheduler import STACK_TOO_LOW
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.emitter import result_type
@@ -32,7 +33,9 @@ def host_program(kind: FuncType, build: Build) -> str:
     lines.append("%bad = icmp ne i32 %failed, 0")
     lines.append("br i1 %bad, label %end, label %fine")
     lines.append("end:")
-    lines.append(f"call void @lw.trap(ptr %st, i32 {traps.HOST_ERROR}, i32 0)")
+    lines.append(f"%low = icmp eq i32 %failed, {STACK_TOO_LOW}")
+    lines.append(f"%why = select i1 %low, i32 {traps.STACK_EXHAUSTED}, i32 {traps.HOST_ERROR}")
+    lines.append("call void @lw.trap(ptr %st, i32 %why, i32 0)")
     lines.append("unreachable")
     lines.append("fine:")
     offset, cell = 0, state.RESULTS

@@ -170,7 +170,7 @@ class LaneProgram:
 
     def _pointer_arguments(self) -> str:
         names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
-        return ", ".join(f"ptr %{name}" for name in names)
+        return "".join(f", ptr %{name}" for name in names)
 
     def _load_pointers(self) -> str:
         names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
@@ -286,7 +286,7 @@ pick:
 run_it:
   %i = phi i64 [ %k, %some ], [ %picked, %pick ]
 {self._load_pointers()}{report}
-  call void @g_element(ptr %st, i64 %i, {self._pointer_arguments()})
+  call void @g_element(ptr %st, i64 %i{self._pointer_arguments()})
   br label %done
 done:
   ret void
@@ -335,7 +335,7 @@ run_it:
   %i = phi i64 [ %e, %element ], [ %picked, %pick ]
   %report = getelementptr i64, ptr %status, i64 %i
 {self._set(state.TRAP_STATE, "%report", "ptr")}{self._set(state.FUEL_LEFT, "%fuel")}{self._set(state.FUEL, "0", "i32")}
-  call void @g_element(ptr %st, ptr %arena, i64 %i, {self._pointer_arguments()})
+  call void @g_element(ptr %st, ptr %arena, i64 %i{self._pointer_arguments()})
   br label %head
 done:
   ret void
@@ -361,8 +361,8 @@ done:
   %arena_first = mul i64 %slot, {len(self.module.memories) + len(self.module.tables)}
   %arena = getelementptr ptr, ptr %memories, i64 %arena_first
 {self._prepare()}"""
-        range_parameters = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {', '.join(self._pointers())}"
-        called = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last, {self._pointer_arguments()}"
+        range_parameters = ", ".join([f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last", *self._pointers()])
+        called = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last{self._pointer_arguments()}"
         frame = "{ ptr, ptr, ptr, ptr, i64 }"
         fuel = self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
         counts = self.build.meter == "count"
@@ -396,7 +396,7 @@ head:
 body:
 {"  store i64 %i, ptr %now_at" if guarded else ""}
 {fuel if counts else ""}
-  call void @g_element(ptr %st{arena}, i64 %i, {self._pointer_arguments()})
+  call void @g_element(ptr %st{arena}, i64 %i{self._pointer_arguments()})
   %next = add nuw i64 %i, 1
   br label %head
 done:

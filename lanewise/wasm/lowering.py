@@ -250,7 +250,7 @@ class FunctionLowering(Emitter):
         body = "\n".join([*self.slots, *self.lines, *self.cold])
         return (
             f"define hidden {self.context.convention}{result_type(kind)} {self.context.symbol(self.index)}"
-            f"({', '.join(parameters)}) {'' if inline else 'noinline '}#0{scope} {{\n{body}\n}}\n"
+            f"({', '.join(parameters)}) {'' if inline else 'noinline '}{'#3' if self.tail_calls else '#0'}{scope} {{\n{body}\n}}\n"
         )
 
 

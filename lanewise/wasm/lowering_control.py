@@ -163,7 +163,7 @@ def _global_set(fn: FunctionLowering, op: Op, index: int) -> None:
     kind = fn.module.globals[index].value
     value = fn.pop()
     imported = index < fn.module.imported_globals
-    fn.store_value(kind, 0, value, fn.record(fn.layout.globals[index], imported))
+    fn.store_value(kind, 0, value, fn.record(fn.layout.globals[index], imported), seen=True)
 
 
 @rule("const")

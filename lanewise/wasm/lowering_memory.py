@@ -298,7 +298,7 @@ def write_data(fn: FunctionLowering, segment: int, memory: int, into: str, first
 
 @rule("data.drop")
 def _data_drop(fn: FunctionLowering, op: Op, segment: int) -> None:
-    fn.store_cell(fn.layout.data_lengths + segment, "i64", "0")
+    fn.store_cell(fn.layout.data_lengths + segment, "i64", "0", seen=True)
 
 
 @rule("atomic.fence")

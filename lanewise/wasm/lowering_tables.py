@@ -42,7 +42,8 @@ def _table_get(fn: FunctionLowering, op: Op, table: int) -> None:
 def _table_set(fn: FunctionLowering, op: Op, table: int) -> None:
     (_, index), (_, value) = fn.pop_many(2)
     at = _entry_at(fn, table, index, traps.TABLE_OUT_OF_BOUNDS)
-    fn.emit(f"store i64 {value}, ptr {at}, align 8, !tbaa !2")
+    keep = "volatile " if fn.build.checks == "guard" else ""
+    fn.emit(f"store {keep}i64 {value}, ptr {at}, align 8, !tbaa !2")
 
 
 @rule("table.size")
@@ -108,7 +109,7 @@ def table_size(fn: FunctionLowering, table: int) -> str:
 
 @rule("elem.drop")
 def _elem_drop(fn: FunctionLowering, op: Op, segment: int) -> None:
-    fn.store_cell(fn.layout.element_lengths + segment, "i64", "0")
+    fn.store_cell(fn.layout.element_lengths + segment, "i64", "0", seen=True)
 
 
 @rule("ref.null")

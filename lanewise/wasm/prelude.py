@@ -38,6 +38,7 @@ _GPU_ATTRIBUTES = """
 attributes #0 = { nounwind "disable-tail-calls"="true" }
 attributes #1 = { nounwind }
 attributes #2 = { cold noreturn nounwind }
+attributes #3 = { nounwind }
 """
 
 
@@ -46,11 +47,14 @@ def attributes(build: Build) -> str:
     if build.gpu:
         return _GPU_ATTRIBUTES
     # Frame pointers are how a trap finds its callers; probes keep large frames from stepping over the stack's guard.
-    frame = '"frame-pointer"="all" "probe-stack"="inline-asm" "disable-tail-calls"="true"'
-    return (
-        f"attributes #0 = {{ nounwind {frame} }}\nattributes #1 = {{ nounwind {frame} }}\n"
-        f"attributes #2 = {{ cold noreturn nounwind noinline {frame} }}\n"
-    )
+    frame = '"frame-pointer"="all" "probe-stack"="inline-asm"'
+    # Recursion stays recursion, with frames that a trap can tell; only functions with tail calls (#3) may end in a jump.
+    return f"""
+attributes #0 = {{ nounwind {frame} "disable-tail-calls"="true" }}
+attributes #1 = {{ nounwind {frame} }}
+attributes #2 = {{ cold noreturn nounwind noinline {frame} }}
+attributes #3 = {{ nounwind {frame} }}
+"""
 
 
 def prelude(build: Build) -> str:

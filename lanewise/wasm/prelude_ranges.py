@@ -79,13 +79,8 @@ no:
 }}
 {"" if build.gpu else "declare i32 @mprotect(ptr, i64, i32)" + chr(10) + "declare i32 @madvise(ptr, i64, i32)"}
 define internal void @lw.memory_reset(ptr %base, i64 %used, i64 %minimum) noinline #1 {{
-  %grown = icmp ugt i64 %used, %minimum
-  %rest = call i64 @llvm.umin.i64(i64 %used, i64 %minimum)
-  br i1 %grown, label %shrink, label %clear
-shrink:
-{"" if build.gpu or build.layout != "flat" else SHRINK}  br label %clear
-clear:
-  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 {"%used" if build.gpu or build.layout != "flat" else "%rest"})
+{"" if build.gpu or build.layout != "flat" else SHRINK}
+  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 %used)
   ret void
 }}
 {"".join(_careful(build, bits) for bits in (8, 16, 32, 64))}
@@ -203,12 +198,22 @@ begin:
 }}"""
 
 
-SHRINK = """  %excess = sub i64 %used, %minimum
+SHRINK = """  %grown = icmp ugt i64 %used, %minimum
+  br i1 %grown, label %shrink, label %kept
+shrink:
+  %excess = sub i64 %used, %minimum
   %from = getelementptr i8, ptr %base, i64 %minimum
-  %dropped = call i32 @madvise(ptr %from, i64 %excess, i32 4)
   %closed = call i32 @mprotect(ptr %from, i64 %excess, i32 0)
+  br label %drop
+kept:
+  %large = icmp ugt i64 %used, 131072
+  br i1 %large, label %drop, label %clear
+drop:
+  %dropped = call i32 @madvise(ptr %base, i64 %used, i32 4)
+  ret void
+clear:
 """
-"""Gives back the pages that a memory grew by."""
+"""Gives back the pages that a memory grew by. A large memory is dropped, which costs only what of it was touched."""
 
 
 def table_helpers(build: Build) -> str:

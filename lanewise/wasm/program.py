@@ -126,6 +126,10 @@ class ModuleProgram:
                 fn.store_cell(layout.data_lengths + number, "i64", "0")
         if module.start is not None:
             lowering_calls.call_index(fn, module.start)
+        for export in module.exports:
+            # A library of C or C++ ("reactor") has its constructors run by whoever loads it, under this name.
+            if export.name == "_initialize" and module.functions[export.index] == _NOTHING and export.kind == "function":
+                lowering_calls.call_index(fn, export.index)
         fn.leave([])
         return self._definition(fn, f"void @{self.context.prefix}init(ptr %st, ptr %mem)", guest=True)
 
