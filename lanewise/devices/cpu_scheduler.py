@@ -321,9 +321,10 @@ def lw_on_signal(number: i32, info: Ptr[u8], context: Ptr[u8]):
                     lw_leave(worker.guest_sp, FAULTED)
                 worker.guest_sp = 0
                 lw_leave(worker.sp, INTERRUPTED)
-    if number != CANCEL_SIGNAL:  # that one only came too late
-        if lw_chain(number, info, context) == 0:
-            sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))  # the default: the fault comes again and ends us
+    if number == CANCEL_SIGNAL:
+        return  # it only came too late
+    if lw_chain(number, info, context) == 0:
+        sigaction(number, lw_old_action(number), Ptr[u8](u64(0)))  # the default: the fault comes again and ends us
 
 
 @device

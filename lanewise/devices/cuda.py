@@ -295,8 +295,11 @@ class CudaDevice(Device):
         finally:
             if not finished and not self.lost:
                 self._engine_now().ask_to_stop(True)
-                self._finish()
-                self._engine_now().ask_to_stop(False)
+                try:
+                    self._finish()
+                finally:
+                    if not self.lost:
+                        self._engine_now().ask_to_stop(False)
         return finished
 
     def read(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:

@@ -10,19 +10,19 @@ from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import ArgumentError
 from lanewise.wasm.backend import Backend
-from lanewise.wasm.build import gpu_build, host_build
+from lanewise.wasm.build import check_choices, gpu_build, host_build
 
 
 def backend_for(device: Device | str, *, fuel: int | None = None, level: int | None = None, **choices: Any) -> Backend:
     """The backend for a device; `choices` are fields of `Build`."""
+    check_choices(choices)
     found = find_device(device) if isinstance(device, str) else device
     if isinstance(found, CpuDevice):
         from lanewise.wasm.cpu_backend import CpuBackend
 
-        if choices.get("layout") == "interleaved":
-            choices.setdefault("checks", "explicit")
-            choices.setdefault("alignment", "careful")
-        return CpuBackend(found, host_build(linked=True, meter="off" if fuel is None else "count", **choices), level)
+        return CpuBackend(
+            found, host_build(linked=True, **{"meter": "off" if fuel is None else "count"} | choices), level
+        )
     if isinstance(found, CudaDevice):
         from lanewise.wasm.cuda_backend import CudaBackend
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import Literal
 
+from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
 
 Layout = Literal["flat", "interleaved"]
@@ -50,9 +52,33 @@ class Build:
         return 8 * WARP_SIZE if self.layout == "interleaved" else 8
 
 
+PUBLIC: dict[str, tuple[object, ...]] = {
+    "layout": ("flat", "interleaved"),
+    "checks": ("guard", "explicit"),
+    "alignment": ("any", "careful", "exit"),
+    "meter": ("off", "stop", "count"),
+    "fixed_memory": (False, True),
+}
+"""The fields that users may choose, and their values; the others follow from what is compiled for what."""
+
+
+def check_choices(choices: Mapping[str, object]) -> None:
+    """Raise unless each choice is a public field with a value that it can have."""
+    for name, value in choices.items():
+        if name not in PUBLIC:
+            raise ArgumentError(f"there is no choice {name!r} for a build; the choices are {', '.join(PUBLIC)}")
+        if value not in PUBLIC[name]:
+            known = ", ".join(map(repr, PUBLIC[name]))
+            raise ArgumentError(f"{name} is {value!r}; it can be {known}")
+
+
 def host_build(**choices: object) -> Build:
-    """The usual build for a CPU."""
+    """The usual build for a CPU; memories that are interleaved with others' have no pages to guard them."""
     usual: dict[str, object] = {"places": True}
+    if choices.get("layout") == "interleaved":
+        if choices.get("checks", "explicit") != "explicit" or choices.get("alignment", "careful") == "any":
+            raise ArgumentError("interleaved memory needs checks='explicit' and alignment='careful' or 'exit'")
+        usual |= {"checks": "explicit", "alignment": "careful"}
     return Build(**usual | choices)  # type: ignore[arg-type]
 
 

@@ -15,6 +15,7 @@ from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_scheduler import FINISHED, GuestCall
+from lanewise.errors import OutOfMemoryError
 from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, HostCall, Outcome
 from lanewise.wasm.build import Build
@@ -29,10 +30,10 @@ from lanewise.wasm.compile import (
     is_cached,
     part_count,
 )
-from lanewise.wasm.guarded import GuardedMemory
-from lanewise.wasm.lowering_calls import type_identity
+from lanewise.wasm.guarded import RESERVED, GuardedMemory
 from lanewise.wasm.host_functions import HOST_SYMBOL, host_program
-from lanewise.wasm.model import FuncType, Module
+from lanewise.wasm.lowering_calls import type_identity
+from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.places import LineTables
 from lanewise.wasm.program import ModuleProgram
 
@@ -82,8 +83,12 @@ class CpuBackend(Backend):
         if self.build.checks == "guard":
             memory = GuardedMemory(minimum)
             return Block(memory.address, minimum, memory), maximum
-        reserve = GuardedMemory(minimum * self.build.stride // 8)
-        return Block(reserve.address, minimum, reserve), maximum
+        scale = self.build.stride // 8
+        most = min(maximum, RESERVED // scale // PAGE * PAGE)
+        if minimum > most:
+            raise OutOfMemoryError(f"a memory of {minimum:,} bytes cannot be interleaved; use layout='flat'")
+        reserve = GuardedMemory(minimum * scale)
+        return Block(reserve.address, minimum, reserve), most
 
     def alloc_table(self, minimum: int, maximum: int) -> tuple[Block, int]:
         most = max(minimum, min(maximum, _MAX_TABLE))

@@ -16,7 +16,7 @@ from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.wasm import lanes
-from lanewise.wasm.build import host_build
+from lanewise.wasm.build import check_choices, host_build
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import element_references, lane_choices
@@ -48,6 +48,7 @@ class CpuLanes:
         self._device = device
         self._level = level
         self.fuel = fuel
+        check_choices(choices)
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         self._build = host_build(**usual | lane_choices(self._module) | choices)
         self._lock = threading.Lock()

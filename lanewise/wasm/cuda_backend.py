@@ -104,6 +104,9 @@ class CudaBackend(Backend):
         self.write(room.address, values)
         assert loaded.program is not None
         arguments = [state_address, entry, room.address, stack_room(loaded.program, STACK_BYTES)]
+        # A call that Ctrl-C ended may have left something here.
+        for cell in (state.TRAP, state.PENDING, state.TAIL):
+            self.write(shared + cell * self.build.stride, bytes(8))
         self._device.launch_native(loaded.program, 1, 1, arguments)
         self._device.finish_or_stop()
         left = self.read(room.address, len(values))

@@ -13,7 +13,7 @@ from lanewise.devices.cuda import CudaDevice, NativeKernel
 from lanewise.errors import OutOfMemoryError
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lanes, traps
-from lanewise.wasm.build import Build, gpu_build
+from lanewise.wasm.build import Build, check_choices, gpu_build
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code
 from lanewise.wasm.lane_setup import element_references, lane_choices
@@ -45,6 +45,7 @@ class CudaLanes:
         self._device = device
         self._level = level
         self.fuel = fuel
+        check_choices(choices)
         usual: dict[str, Any] = {
             "layout": "interleaved",
             "alignment": "exit",

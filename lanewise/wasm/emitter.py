@@ -14,7 +14,11 @@ Value: TypeAlias = tuple[str, str]
 """A value on the stack: its WebAssembly type and its LLVM name or constant."""
 
 FUEL_SLICE = 1 << 20
-"""Steps between two looks at whether the lane has been asked to stop."""
+"""Steps that are taken off a lane's fuel at a time."""
+ROUNDS = 1 << 14
+CALLS = 1 << 10
+"""How often a lane looks whether it is to stop: every so many rounds of the loops of one call of a function, and every
+so many calls of functions that have loops or recurse. The product of both bounds what lies between two looks."""
 
 
 FIRST_NOTE = 100
@@ -96,6 +100,8 @@ class Emitter:
         self.loops = False
         self.touches = False
         """Whether it uses anything that belongs to an instance."""
+        self.writes = False
+        """Whether it may change anything that belongs to an instance."""
         self.leaves = False
         """Whether some access may need a careful build."""
         self.unwinds = False
@@ -228,7 +234,7 @@ class Emitter:
         """Count one round of a loop, in a register: now and then the lane looks whether it is to stop."""
         if not self._rounds:
             self._rounds = self.name("rounds")
-            self.slots += (f"{self._rounds} = alloca i32", f"store i32 {FUEL_SLICE}, ptr {self._rounds}")
+            self.slots += (f"{self._rounds} = alloca i32", f"store i32 {ROUNDS}, ptr {self._rounds}")
         before = self.assign(f"load i32, ptr {self._rounds}")
         left = self.assign(f"sub i32 {before}, 1")
         self.emit(f"store i32 {left}, ptr {self._rounds}")
@@ -238,7 +244,7 @@ class Emitter:
         self.cold += (
             f"{dry}:",
             f"call void @lw.look(ptr %st, i32 {self.place})",
-            f"store i32 {FUEL_SLICE}, ptr {self._rounds}",
+            f"store i32 {ROUNDS}, ptr {self._rounds}",
             f"br label %{fine}",
         )
 

@@ -225,6 +225,7 @@ class Global(_Record):
         if not self.type.mutable:
             raise ArgumentError("this global is a constant; it cannot be set")
         bits = to_host.bits_of(self.store, self.type.value, value, "the global")
+        self.store.given(self.number, self.type.value, bits)
         words = np.frombuffer(pack_bits((self.type.value,), [bits]), np.uint64)
         for at, word in enumerate(words):
             self.store.write_cell(self.record, at, int(word))

@@ -18,7 +18,7 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, Part, recursive_functions, stack_checks
+from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, recursive_functions
 
 ITEM_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
 """Types that arrays can hold."""
@@ -64,9 +64,9 @@ class LaneProgram:
         self.type = module.functions[index]
         self.scalars = scalars
         self._set_build(build)
-        if build.layout != "flat" and self.plain:  # its state is its own thread's, and there is nothing to interleave
+        if self.plain:  # its state is its own thread's: there is nothing to interleave, and nothing that throws
             del self.reachable
-            self._set_build(replace(build, layout="flat"))
+            self._set_build(replace(build, layout="flat", throws=False))
 
     def _set_build(self, build: Build) -> None:
         self.build = build
@@ -128,13 +128,18 @@ class LaneProgram:
         most = limits.maximum if limits.maximum is not None else limits.minimum + GROW_ENTRIES
         return max(limits.minimum, min(most, limits.minimum + GROW_ENTRIES))
 
+    @property
+    def _cells(self) -> int:
+        """Cells of a slot: the state, then room for exceptions that carry more than a number."""
+        return self.context.layout.count + (state.EXCEPTION_CELLS if self.module.tags else 0)
+
     def facts(self) -> LaneFacts:
         """What the host must know of the program."""
         return LaneFacts(
             plain=self.plain,
             can_trap=self.can_trap or not self.plain,
             can_stop=self.can_stop or not self.plain,
-            cells=self.context.layout.count,
+            cells=self._cells,
             arena_bytes=0 if self.plain else (self.arena_bytes + 15) // 16 * 16,
             memories=[] if self.plain else [self.memory_reserve(at) for at in range(len(self.module.memories))],
             tables=[] if self.plain else [self.table_reserve(at) for at in range(len(self.module.tables))],
@@ -151,11 +156,10 @@ class LaneProgram:
     def ir(self) -> str:
         """The whole program in one piece."""
         if self.plain:
-            if self.build.gpu:
-                for index in stack_checks(self.reachable):
-                    self.reachable[index].guard_stack()
+            finish_lowering(self.reachable, self.build)
             texts = [fn.text().replace("define hidden", "define internal", 1) for fn in self.reachable.values()]
             texts += [note for fn in self.reachable.values() for note in fn.metadata]
+            texts += self.program.tails(self.reachable)
             texts += [self._plain_element(), self._plain_gpu() if self.build.gpu else self._cpu()]
             return "\n".join([*texts, prelude(self.build)])
         (part,) = self.parts()
@@ -202,8 +206,30 @@ class LaneProgram:
         return self._element(fn, "")
 
     def _slot_element(self) -> str:
-        """An element on a slot: the instance is made anew, then called."""
-        fn, layout, module = self.program.synthetic(), self.context.layout, self.module
+        """An element on a slot: the instance is made anew, then called; once is enough if nobody changes it."""
+        fn, module = self.program.synthetic(), self.module
+        ready = fn.label("ready")
+        if self.changes_nothing:
+            fresh = fn.label("fresh")
+            made = fn.assign(f"icmp ne i64 {fn.load_cell(_MADE)}, 0")
+            fn.emit(f"br i1 {made}, label %{ready}, label %{fresh}")
+            fn.emit(f"{fresh}:")
+        self._make_instance(fn)
+        if self.changes_nothing:
+            fn.store_cell(_MADE, "i64", "1", seen=True)
+            fn.emit(f"br label %{ready}")
+            fn.emit(f"{ready}:")
+        self._apply(fn, fn.load_cell(state.MEMORY, "ptr") if module.memories else "null")
+        return self._element(fn, ", ptr %arena")
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether elements leave the instance as it was. With counted fuel it is made anew: that costs fuel, too."""
+        functions = self.reachable.values()
+        return self.build.meter != "count" and not any(fn.writes or fn.calls_unknown for fn in functions)
+
+    def _make_instance(self, fn: FunctionLowering) -> None:
+        layout, module = self.context.layout, self.module
         offset = 0
         for number, kind in enumerate(module.memories):
             first = layout.memories[number]
@@ -229,10 +255,9 @@ class LaneProgram:
         fn.store_cell(state.BASE, "i64", "1")
         for cell in (state.PENDING, state.EXCEPTIONS_USED, state.TAIL):
             fn.store_cell(cell, "i64", "0")
+        fn.store_cell(state.EXCEPTIONS, "ptr", fn.cell(layout.count))
         memory = fn.load_cell(state.MEMORY, "ptr") if module.memories else "null"
         lowering_calls.call(fn, FuncType((), ()), Callee("@g_init", "%st", memory))
-        self._apply(fn, memory)
-        return self._element(fn, ", ptr %arena")
 
     def _arena(self, fn: FunctionLowering, number: int, offset: int) -> str:
         """Where a memory or table of this slot begins: on a CPU each lies by itself, on a GPU one behind the other."""
@@ -272,7 +297,7 @@ class LaneProgram:
 {_word(STACK, "stack", "i64")}  %top = ptrtoint ptr %st to i64
   %floor = sub i64 %top, %stack
 {self._set(state.FLOOR, "%floor")}{_word(FUEL, "fuel", "i64")}{self._set(state.FUEL_LEFT, "%fuel")}
-{self._set(state.FUEL, "0", "i32")}{self._set(state.PENDING, "0")}{self._set(state.TAIL, "0")}"""
+{self._set(state.FUEL, "0", "i32")}"""
         return self._kernel(f"""  %st = alloca [{cells} x i64], align 16
 {_thread()}{_word(COUNT, "count", "i64")}  %beyond = icmp uge i64 %k, %count
   br i1 %beyond, label %done, label %some
@@ -286,6 +311,7 @@ pick:
 run_it:
   %i = phi i64 [ %k, %some ], [ %picked, %pick ]
 {self._load_pointers()}{report}
+{self._set(state.TAIL, "0")}
   call void @g_element(ptr %st, i64 %i{self._pointer_arguments()})
   br label %done
 done:
@@ -295,7 +321,7 @@ done:
     def _slot_gpu(self) -> str:
         """A thread a slot, which runs every so-many-th element; a trap ends the thread, and the next launch goes on."""
         tiled = self.build.layout == "interleaved"
-        cells, arena = self.context.layout.count, self.arena_bytes
+        cells, arena = self._cells, self.arena_bytes
         width = WARP_SIZE if tiled else 1
         find = f"""  %tile = udiv i64 %k, {width}
   %column = urem i64 %k, {width}
@@ -345,7 +371,7 @@ done:
 
     def _cpu(self) -> str:
         """Workers take chunks of elements; a trap leaves the chunk, which goes on behind the element that trapped."""
-        plain, cells = self.plain, self.context.layout.count
+        plain, cells = self.plain, self._cells
         guarded = self.can_trap or self.can_stop or not plain
         arena, stride = "", self.build.stride
         if plain:
@@ -445,6 +471,8 @@ ENTERED = "g_enter"
 """CPU: the function that a chunk of elements is entered by; see `cpu_scheduler.FAULT_PLACE`."""
 ENTRY = "g_lanes"
 """The symbol that a launch starts."""
+_MADE = state.CODE
+"""A cell that a module alone has no use for: whether the slot's instance has been made."""
 GROW_PAGES = 64
 """How many pages a memory of a slot can grow by."""
 GROW_ENTRIES = 1024

@@ -53,6 +53,15 @@ _OF_INSTANCES = frozenset(
 """Instructions that need an instance: its memories, tables, globals, or other functions than those named."""
 
 
+_READS = frozenset(
+    row.code
+    for row in OPS.values()
+    if (row.width and not row.atomic and ".store" not in row.name)
+    or row.rule in ("global.get", "table.get", "table.size", "memory.size", "ref.func", "atomic.fence")
+)
+"""Those among them that change nothing."""
+
+
 class FunctionLowering(Emitter):
     """Lowers one function; the rules for groups of instructions are in the modules that register them in `RULES`."""
 
@@ -87,6 +96,7 @@ class FunctionLowering(Emitter):
         op = found.op
         if op.width or op.rule in _OF_INSTANCES:
             self.touches = True
+            self.writes |= op.code not in _READS
         if op.rule:
             if RULES[op.rule](self, op, *found.immediates):
                 self._skip(walk)
@@ -218,12 +228,18 @@ class FunctionLowering(Emitter):
             self.burn()
         self._entered = len(self.lines)
 
+    def count_calls(self) -> None:
+        """Have each call counted, so that calls of this function without end are seen."""
+        behind, self.lines = self.lines[self._entered :], self.lines[: self._entered]
+        self.place = self.function.start
+        self.burn()
+        self._entered = len(self.lines)
+        self.lines += behind
+
     def guard_stack(self) -> None:
         """Have the function end the lane where one more call could overflow the stack; for those that recurse."""
         behind, self.lines = self.lines[self._entered :], self.lines[: self._entered]
         self.place = self.function.start
-        if self.build.meter == "stop":  # calls that never end are calls of these
-            self.burn()
         here = self.name("here")
         self.slots.append(f"{here} = alloca i64")
         address = self.assign(f"ptrtoint ptr {here} to i64")
@@ -248,9 +264,10 @@ class FunctionLowering(Emitter):
             exit_ = f"call void @lw.trap(ptr %st, i32 {traps.MISALIGNED}, i32 {self.function.start})"
             self.cold += ("careful:", exit_, "unreachable")
         body = "\n".join([*self.slots, *self.lines, *self.cold])
+        attributes = ("" if inline else "noinline ") + ("#3" if self.tail_calls else "#0")
         return (
             f"define hidden {self.context.convention}{result_type(kind)} {self.context.symbol(self.index)}"
-            f"({', '.join(parameters)}) {'' if inline else 'noinline '}{'#3' if self.tail_calls else '#0'}{scope} {{\n{body}\n}}\n"
+            f"({', '.join(parameters)}) {attributes}{scope} {{\n{body}\n}}\n"
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 
+from lanewise.errors import CompileError
 from lanewise.wasm import state, traps
 from lanewise.wasm.emitter import Value, result_type
 from lanewise.wasm.lowering import FunctionLowering, rule
@@ -19,7 +20,14 @@ from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 
 def type_identity(kind: FuncType) -> int:
     """A number that equal types of different modules share and others do not."""
-    return int.from_bytes(hashlib.sha256(str(kind).encode()).digest()[:8], "little", signed=True)
+    identity = int.from_bytes(hashlib.sha256(str(kind).encode()).digest()[:8], "little", signed=True)
+    if _identities.setdefault(identity, kind) != kind:
+        raise CompileError(f"the function types {kind} and {_identities[identity]} cannot be told apart; change one")
+    return identity
+
+
+_identities: dict[int, FuncType] = {}
+"""Every type that was named so far: somebody may have searched for two with one number."""
 
 
 class Callee:
@@ -266,12 +274,13 @@ def _throw(fn: FunctionLowering, op: Op, index: int) -> bool:
 def _record_exception(fn: FunctionLowering, kind: FuncType, values: list[Value], head: str) -> str:
     shared = fn.shared()
     used = fn.load_cell(state.EXCEPTIONS_USED, "i64", shared)
-    size = sum(state.cells_of(param) for param in kind.params)
+    size = 1 + sum(state.cells_of(param) for param in kind.params)
     behind = fn.assign(f"add i64 {used}, {size}")
     fn.trap_if(fn.assign(f"icmp ugt i64 {behind}, {state.EXCEPTION_CELLS}"), traps.TOO_MANY_EXCEPTIONS)
     fn.store_cell(state.EXCEPTIONS_USED, "i64", behind, shared)
     record = _exception_record(fn, used)
-    number = 0
+    fn.store_cell(0, "i64", str(size), record)
+    number = 1
     for param, value in values:
         fn.store_value(param, number, value, record)
         number += state.cells_of(param)
@@ -324,12 +333,14 @@ def _dispatch(fn: FunctionLowering, catches: tuple[tuple[str, int | None, int], 
             fn.emit(f"br i1 {same}, label %{yes}, label %{no}")
             fn.emit(f"{yes}:")
             kind = fn.module.tags[index].type
-            _unpack(fn, kind, exception, keep=clause.endswith("_ref"))
+            _unpack(fn, kind, exception)
         fn.store_cell(state.PENDING, "i64", "0", shared)
         if clause.endswith("_ref"):
             recorded = fn.assign(f"lshr i64 {exception}, 63")
             held = fn.assign(f"shl i64 {recorded}, 31")
             fn.push("exnref", fn.assign(f"or i64 {exception}, {held}"))
+        else:
+            _free(fn, exception)
         fn.emit(f"br label %{fn.branch(depth)}")
         del fn.stack[height:]
         if index is None:
@@ -338,8 +349,8 @@ def _dispatch(fn: FunctionLowering, catches: tuple[tuple[str, int | None, int], 
     fn.emit(f"br label %{_handler(fn)}")
 
 
-def _unpack(fn: FunctionLowering, kind: FuncType, exception: str, keep: bool) -> None:
-    """Push what an exception carries; unless a reference to it is kept, give its record back if it was the last."""
+def _unpack(fn: FunctionLowering, kind: FuncType, exception: str) -> None:
+    """Push what an exception carries."""
     if _is_small(kind):
         if kind.params:
             bits = fn.assign(f"trunc i64 {exception} to i32")
@@ -347,13 +358,24 @@ def _unpack(fn: FunctionLowering, kind: FuncType, exception: str, keep: bool) ->
         return
     first = fn.assign(f"and i64 {exception}, 2147483647")
     record = _exception_record(fn, first)
-    number = 0
+    number = 1
     for param in kind.params:
         fn.push(param, fn.load_value(param, number, record))
         number += state.cells_of(param)
-    if not keep:
-        shared = fn.shared()
-        used = fn.load_cell(state.EXCEPTIONS_USED, "i64", shared)
-        low = fn.assign(f"and i64 {exception}, 4294967295")
-        last = fn.assign(f"icmp eq i64 {used}, {fn.assign(f'add i64 {low}, {number}')}")  # never if it is held
-        fn.store_cell(state.EXCEPTIONS_USED, "i64", fn.assign(f"select i1 {last}, i64 {first}, i64 {used}"), shared)
+
+
+def _free(fn: FunctionLowering, exception: str) -> None:
+    """Give the record of a caught exception back, if it has one, nobody holds it, and it was the last."""
+    recorded, free, on = fn.label("recorded"), fn.label("free"), fn.label("on")
+    fn.emit(f"br i1 {fn.assign(f'icmp slt i64 {exception}, 0')}, label %{recorded}, label %{on}")
+    fn.emit(f"{recorded}:")
+    low = fn.assign(f"and i64 {exception}, 4294967295")
+    fn.emit(f"br i1 {fn.assign(f'icmp ult i64 {low}, {state.EXCEPTION_CELLS}')}, label %{free}, label %{on}")
+    fn.emit(f"{free}:")
+    shared = fn.shared()
+    used = fn.load_cell(state.EXCEPTIONS_USED, "i64", shared)
+    size = fn.load_cell(0, "i64", _exception_record(fn, low))
+    last = fn.assign(f"icmp eq i64 {used}, {fn.assign(f'add i64 {low}, {size}')}")
+    fn.store_cell(state.EXCEPTIONS_USED, "i64", fn.assign(f"select i1 {last}, i64 {low}, i64 {used}"), shared)
+    fn.emit(f"br label %{on}")
+    fn.emit(f"{on}:")

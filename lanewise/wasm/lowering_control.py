@@ -8,6 +8,7 @@ from typing import Any
 from lanewise.wasm import traps
 from lanewise.wasm.lowering import FunctionLowering, rule
 from lanewise.wasm.model import FuncType
+from lanewise.wasm.nan import IDENTITIES
 from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 
 
@@ -168,7 +169,12 @@ def _global_set(fn: FunctionLowering, op: Op, index: int) -> None:
 
 @rule("const")
 def _const(fn: FunctionLowering, op: Op, value: int) -> None:
-    fn.push(op.results[0], constant(op.results[0], value))
+    kind = op.results[0]
+    text = constant(kind, value)
+    if kind in ("f32", "f64") and text in IDENTITIES:
+        # LLVM is not to know: it would drop operations with these, and with them the quieting of a NaN.
+        text = fn.assign(f"call {LLVM_TYPES[kind]} @lw.opaque.{kind}({LLVM_TYPES[kind]} {text})")
+    fn.push(kind, text)
 
 
 @rule("shuffle")

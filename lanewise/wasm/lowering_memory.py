@@ -175,8 +175,19 @@ def _checked_place(fn: FunctionLowering, address: str, memarg: MemArg, width: in
     return _column(fn, _base(fn, memory), effective, width)
 
 
+def _exceeds_32_bits(fn: FunctionLowering) -> bool:
+    """Whether some memory may get so large that its interleaved addresses need more than 32 bits."""
+    pages = [
+        memory.limits.minimum + 64 if memory.limits.maximum is None else memory.limits.maximum
+        for memory in fn.module.memories
+    ]
+    return max(pages, default=0) * PAGE * WARP_SIZE > 1 << 32
+
+
 def _column(fn: FunctionLowering, base: str, effective: str, width: int) -> str:
     """The pointer to an aligned address, held in 32 bits, of this lane's column of cells."""
+    if fn.build.layout == "interleaved" and _exceeds_32_bits(fn):
+        return place(fn, base, fn.assign(f"zext i32 {effective} to i64"))
     if fn.build.layout == "interleaved":
         if width == 8:
             effective = fn.assign(f"shl nuw i32 {effective}, 5")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanewise.wasm.emitter import Emitter, Value
 from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 
-_IDENTITIES = frozenset(f"0x{bits:016X}" for bits in (0, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000))
+IDENTITIES = frozenset(f"0x{bits:016X}" for bits in (0, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000))
 """Plus and minus 0 and 1: LLVM drops operations with them, and so the quieting of a NaN."""
 
 QUIET_BITS = {"f32": 0x7FC00000, "f64": 0x7FF8000000000000}
@@ -17,8 +17,7 @@ def settle_nan(fn: Emitter, op: Op, result: str, operands: list[Value]) -> str:
     kind = op.results[0]
     if kind == "v128":
         return _settle_lanes(fn, op, result, any(value.startswith("<") for _, value in operands))
-    known = any(value in _IDENTITIES for _, value in operands)
-    if not known and not (fn.build.gpu and kind == "f32"):
+    if not (fn.build.gpu and kind == "f32"):
         return result
     llvm = LLVM_TYPES[kind]
     # On the bits: to LLVM a select between NaNs is no choice.

@@ -6,9 +6,11 @@ that a module does not use.
 
 from __future__ import annotations
 
+import platform
+
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.emitter import FUEL_SLICE
+from lanewise.wasm.emitter import CALLS, FUEL_SLICE
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
 
 METADATA = """
@@ -48,7 +50,7 @@ def attributes(build: Build) -> str:
         return _GPU_ATTRIBUTES
     # Frame pointers are how a trap finds its callers; probes keep large frames from stepping over the stack's guard.
     frame = '"frame-pointer"="all" "probe-stack"="inline-asm"'
-    # Recursion stays recursion, with frames that a trap can tell; only functions with tail calls (#3) may end in a jump.
+    # Recursion stays recursion, whose frames a trap can tell; only functions with tail calls (#3) may end in a jump.
     return f"""
 attributes #0 = {{ nounwind {frame} "disable-tail-calls"="true" }}
 attributes #1 = {{ nounwind {frame} }}
@@ -59,7 +61,7 @@ attributes #3 = {{ nounwind {frame} }}
 
 def prelude(build: Build) -> str:
     """All helpers for a build."""
-    parts = [_signs(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
+    parts = [_signs(build), _opaque(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
     return "\n".join([attributes(build), *parts, METADATA, PLACES if build.places else ""])
 
 
@@ -113,6 +115,20 @@ define internal {llvm} @lw.from_bits.{name}({bits} %x) alwaysinline nounwind {{
   %r = call {llvm} asm "mov.b{width} $0, $1;", "={letter},{whole}"({bits} %x)
   ret {llvm} %r
 }}"""
+
+
+def _opaque(build: Build) -> str:
+    """Constants that LLVM must not see."""
+    texts = []
+    for name, llvm, width, letter in (("f32", "float", 32, "f"), ("f64", "double", 64, "d")):
+        arm = platform.machine().lower() in ("aarch64", "arm64")
+        text, place = (f"mov.b{width} $0, $1;", f"={letter},{letter}") if build.gpu else ("", "=w,0" if arm else "=x,0")
+        texts.append(f"""
+define internal {llvm} @lw.opaque.{name}({llvm} %x) alwaysinline nounwind {{
+  %r = call {llvm} asm "{text}", "{place}"({llvm} %x)
+  ret {llvm} %r
+}}""")
+    return "\n".join(texts)
 
 
 def _casts(name: str, llvm: str, bits: str) -> str:
@@ -222,7 +238,7 @@ out:
   call void @lw.trap(ptr %st, i32 {traps.OUT_OF_FUEL}, i32 %place)
   unreachable
 fill:
-  %slice = call i64 @llvm.umin.i64(i64 %left, i64 {FUEL_SLICE})
+  %slice = call i64 @llvm.umin.i64(i64 %left, i64 {FUEL_SLICE if build.meter == "count" else CALLS})
   %rest = sub i64 %left, %slice
   store i64 %rest, ptr %left_at, align 8, !tbaa !2
   %narrow = trunc i64 %slice to i32

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lanewise.wasm import (  # noqa: F401 - the rules register themselves
@@ -55,7 +55,7 @@ class ModuleProgram:
         for number, group in enumerate(groups):
             texts = [fn.text(inline=len(fn.lines) <= swallow) for _, fn in group]
             if number == len(groups) - 1:
-                texts += [self._init(), *self._thunks(), *self._tails(), self._functions_table(), self._entry()]
+                texts += [self._init(), *self._thunks(), *self.tails(lowered), self._functions_table(), self._entry()]
             own = {index for index, _ in group}
             texts += [note for _, fn in group for note in fn.metadata]
             parts.append(
@@ -70,9 +70,7 @@ class ModuleProgram:
             fn = FunctionLowering(self.context, index, body)
             fn.lower()
             lowered[index] = fn
-        if self.build.gpu:
-            for index in stack_checks(lowered):
-                lowered[index].guard_stack()
+        finish_lowering(lowered, self.build)
         return lowered
 
     def _module_text(self, texts: Sequence[str], own: set[int], last: bool) -> str:
@@ -128,7 +126,11 @@ class ModuleProgram:
             lowering_calls.call_index(fn, module.start)
         for export in module.exports:
             # A library of C or C++ ("reactor") has its constructors run by whoever loads it, under this name.
-            if export.name == "_initialize" and module.functions[export.index] == _NOTHING and export.kind == "function":
+            if (
+                export.name == "_initialize"
+                and module.functions[export.index] == _NOTHING
+                and export.kind == "function"
+            ):
                 lowering_calls.call_index(fn, export.index)
         fn.leave([])
         return self._definition(fn, f"void @{self.context.prefix}init(ptr %st, ptr %mem)", guest=True)
@@ -170,13 +172,11 @@ class ModuleProgram:
             fn.unwinds = False
         return self._definition(fn, f"void {self._thunk_symbol(kind)}(ptr %st, ptr %code, ptr %values)", guest=False)
 
-    def _tails(self) -> list[str]:
-        """GPU: for each function a wrapper that takes its arguments from cells, where a tail call has left them."""
+    def tails(self, indices: Iterable[int]) -> list[str]:
+        """GPU: for functions a wrapper each that takes its arguments from cells, where a tail call has left them."""
         if not (self.build.gpu and self.build.tails):
             return []
-        return [
-            self._tail(self.module.imported_functions + at, body.type) for at, body in enumerate(self.module.bodies)
-        ]
+        return [self._tail(index, self.module.functions[index]) for index in indices]
 
     def _tail(self, index: int, kind: FuncType) -> str:
         fn = self.synthetic()
@@ -264,6 +264,18 @@ def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[li
         groups[-1].append((index, fn))
         filled += len(fn.lines)
     return groups
+
+
+def finish_lowering(lowered: dict[int, FunctionLowering], build: Build) -> None:
+    """Add what depends on all functions of a program: checks of the stack, and counts of calls."""
+    if build.meter == "stop":
+        recursive = recursive_functions(lowered)
+        for index, fn in lowered.items():
+            if fn.loops or index in recursive:
+                fn.count_calls()
+    if build.gpu:
+        for index in stack_checks(lowered):
+            lowered[index].guard_stack()
 
 
 def stack_checks(lowered: dict[int, FunctionLowering]) -> set[int]:

@@ -51,12 +51,14 @@ class Store:
         self._externs: list[Any] = [None]
         self._extern_numbers: dict[Any, int] = {}
         self._host: list[Callable[..., Any]] = []
+        self._host_numbers: list[int] = []
         self._host_types: list[FuncType] = []
         self._host_error: BaseException | None = None
         self._host_threads: list[int] = []
         """Threads that are in a function of the host now, the innermost last."""
         self._tag_types: list[TagType] = []
         self._lock = threading.RLock()
+        self._code = self._code_room = self._instances = self._instances_room = 0
         self._shared = self._new_state(state.RESULTS)
         self.write_cell(self._shared, state.SHARED, self._shared)
         self.write_cell(self._shared, state.STOP, self._backend.stop_word)
@@ -202,13 +204,19 @@ class Store:
 
     def _publish(self) -> None:
         """Tell guests where functions and instances are, after some were added."""
-        code = self._keep(self._backend.alloc(len(self._entries) * state.CODE_ENTRY))
-        self._backend.write(code.address, b"".join(self._entries))
-        self._code = code.address
-        states = self._keep(self._backend.alloc(8 * len(self._states)))
-        self._backend.write(states.address, np.array(self._states, np.uint64).tobytes())
-        self.write_cell(self._shared, state.CODE, code.address)
-        self.write_cell(self._shared, state.INSTANCES, states.address)
+        self._code, self._code_room = self._grown(self._code, self._code_room, b"".join(self._entries))
+        states = np.array(self._states, np.uint64).tobytes()
+        self._instances, self._instances_room = self._grown(self._instances, self._instances_room, states)
+        self.write_cell(self._shared, state.CODE, self._code)
+        self.write_cell(self._shared, state.INSTANCES, self._instances)
+
+    def _grown(self, address: int, room: int, data: bytes) -> tuple[int, int]:
+        """Write a table where it is or, once it has outgrown that, to twice the room; readers keep the old one."""
+        if len(data) > room:
+            room = 2 * len(data)
+            address = self._keep(self._backend.alloc(room)).address
+        self._backend.write(address, data)
+        return address, room
 
     def _state_of(self, module: Module, given: list[Extern], number: int, first: int) -> int:
         """A new instance's state, with everything but what its own code sets."""
@@ -291,6 +299,7 @@ class Store:
             self.write_cell(address, CALLBACK, callback)
             self.write_cell(address, NUMBER, len(self._host))
             self._host.append(function)
+            self._host_numbers.append(number)
             self._host_types.append(kind)
             self._add_state(address, None, first)
             self._entries.append(entry)
@@ -316,6 +325,7 @@ class Store:
                 to_host.bits_of(self, one, value, "the result of a host function")
                 for one, value in zip(kind.results, results, strict=True)
             ]
+            self._meet(self._host_numbers[number], kind.results, bits)
             self._backend.write(values, pack_bits(kind.results, bits))
         except BaseException as error:  # whatever it is, it must not run into native code
             self._host_error = error
@@ -332,16 +342,23 @@ class Store:
         with self._turn():
             if self._owners[number] is None:
                 raise ArgumentError(f"{function.name} is a function of the host; call it in Python")
-            others = [
-                value >> 32 for value, one in zip(bits, function.type.params, strict=True) if one == "funcref" and value
-            ]
-            if others:
-                self._join([number, *others])
+            self._meet(number, function.type.params, bits)
             for at in self._groups[number]:
                 if self._loaded[at] is not None and self._backend.improve(self._loaded[at]):
                     self._refresh(at)
                     self._publish()
             return self._run(number, entry, function.type, bits)
+
+    def _meet(self, number: int, kinds: Sequence[str], bits: Sequence[int]) -> None:
+        """Have an instance that is given functions be able to call them."""
+        others = [value >> 32 for value, kind in zip(bits, kinds, strict=True) if kind == "funcref" and value]
+        if others:
+            self._join([number, *others])
+
+    def given(self, number: int | None, kind: str, bits: int) -> None:
+        """Note that the host puts a value where an instance finds it."""
+        if number is not None:
+            self._meet(number, (kind,), (bits,))
 
     def _turn(self) -> contextlib.AbstractContextManager[object]:
         """The right to use the store; a function of the host that a guest called shares its caller's."""
@@ -417,7 +434,9 @@ class Store:
         kind = self._tag_types[number - 1].type.params
         if thrown >> 63:
             record = self.read_cell(self._shared, state.EXCEPTIONS) + (thrown & 0x7FFFFFFF) * self._stride
-            words = [self.read_cell(record, at) for at in range(sum(map(state.cells_of, kind)))]
+            words = [self.read_cell(record, 1 + at) for at in range(sum(map(state.cells_of, kind)))]
+            if not thrown >> 31 & 1 and not self._called_by_guest():  # nobody holds it
+                self.write_cell(self._shared, state.EXCEPTIONS_USED, thrown & 0x7FFFFFFF)
             bits = unpack_bits(kind, pack_bits(("i64",) * len(words), words))
         else:
             bits = [thrown & 0xFFFFFFFF] * len(kind)

@@ -11,7 +11,8 @@ TEXT = """(module
   (memory 1) (global $calls (mut i32) (i32.const 0))
   (func $square (param i32) (result i32) (i32.mul (local.get 0) (local.get 0)))
   (func $count (global.set $calls (i32.add (global.get $calls) (i32.const 1))))
-  (func (export "run") (param i32) (result i32) (call $count) (i32.add (call $square (local.get 0)) (global.get $calls))))
+  (func (export "run") (param i32) (result i32)
+    (call $count) (i32.add (call $square (local.get 0)) (global.get $calls))))
 """
 
 

@@ -121,7 +121,6 @@ for call in [make() for make in (ORDER)] * 2:
         "lanewise, other",
         pytest.param(
             "other, lanewise",
-            marks=pytest.mark.xfail(reason="Lanewise gives its handler up at the first fault that is not its own"),
         ),
     ],
 )
