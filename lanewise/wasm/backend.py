@@ -42,6 +42,8 @@ class Backend(ABC):
 
     build: Build
     """How modules are compiled for it."""
+    timeout: float | None = None
+    """Seconds that a call may take."""
 
     @abstractmethod
     def alloc(self, nbytes: int) -> Block:

@@ -84,5 +84,9 @@ def host_build(**choices: object) -> Build:
 
 def gpu_build(**choices: object) -> Build:
     """The usual build for a GPU: no guard pages there, misaligned accesses fault, and only fuel can stop a lane."""
+    if choices.get("alignment") == "any":
+        raise ArgumentError("a GPU faults on misaligned addresses; alignment is 'careful' or 'exit' there")
+    if choices.get("checks") == "guard":
+        raise ArgumentError("a GPU has no pages that guard memories; checks is 'explicit' there")
     usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "meter": "stop"}
     return Build(**usual | choices)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_scheduler import FINISHED, GuestCall
-from lanewise.errors import OutOfMemoryError
+from lanewise.errors import OutOfMemoryError, WasmTrap
 from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, HostCall, Outcome
 from lanewise.wasm.build import Build
@@ -154,7 +154,9 @@ class CpuBackend(Backend):
         call["thunk"], call["code"] = words[3], words[1]
         call["values"] = ctypes.addressof(room)
         launch = self._device.launch_native(self._code, call.tobytes(), keep=room)
-        launch.wait()
+        if not launch.wait(self.timeout):
+            launch.cancel()
+            raise WasmTrap("interrupted")
         done = np.frombuffer(launch.args[: GuestCall.size], GuestCall.dtype)[0]
         if done["outcome"] == FINISHED:
             return Outcome(room.raw[: len(values)], trapped=False)

@@ -15,6 +15,7 @@ from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_scheduler import FAULT_PLACE
+from lanewise.errors import WasmTrap
 from lanewise.wasm import lanes
 from lanewise.wasm.build import check_choices, host_build
 from lanewise.wasm.guarded import GuardedMemory
@@ -40,6 +41,7 @@ class CpuLanes:
         device: CpuDevice,
         *,
         fuel: int | None = None,
+        timeout: float | None = None,
         level: int | None = None,
         **choices: Any,
     ) -> None:
@@ -48,6 +50,7 @@ class CpuLanes:
         self._device = device
         self._level = level
         self.fuel = fuel
+        self._timeout = timeout
         check_choices(choices)
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         self._build = host_build(**usual | lane_choices(self._module) | choices)
@@ -93,7 +96,10 @@ class CpuLanes:
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
         words[lanes.ARRAYS :] = [*targets, *sources]
         block = np.array([words.ctypes.data], np.uint64).tobytes()
-        self._device.launch_native(code, block, workers, keep).wait()
+        launch = self._device.launch_native(code, block, workers, keep)
+        if not launch.wait(self._timeout):
+            launch.cancel()
+            raise WasmTrap("interrupted")
         if status is not None:
             _find_places(status, loaded.made.codes)
         return (made if on_device else results), status

@@ -108,7 +108,7 @@ class CudaBackend(Backend):
         for cell in (state.TRAP, state.PENDING, state.TAIL):
             self.write(shared + cell * self.build.stride, bytes(8))
         self._device.launch_native(loaded.program, 1, 1, arguments)
-        self._device.finish_or_stop()
+        self._device.finish_or_stop(self.timeout)
         left = self.read(room.address, len(values))
         trapped = any(self.read(shared, 4))
         return Outcome(left, trapped)

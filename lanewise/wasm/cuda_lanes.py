@@ -10,7 +10,7 @@ import numpy as np
 
 from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
-from lanewise.errors import OutOfMemoryError
+from lanewise.errors import OutOfMemoryError, WasmTrap
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lanes, traps
 from lanewise.wasm.build import Build, check_choices, gpu_build
@@ -37,6 +37,7 @@ class CudaLanes:
         device: CudaDevice,
         *,
         fuel: int | None = None,
+        timeout: float | None = None,
         level: int | None = None,
         **choices: Any,
     ) -> None:
@@ -45,6 +46,7 @@ class CudaLanes:
         self._device = device
         self._level = level
         self.fuel = fuel
+        self._timeout = timeout
         check_choices(choices)
         usual: dict[str, Any] = {
             "layout": "interleaved",
@@ -125,7 +127,7 @@ class CudaLanes:
             run = device.array(words)
             device.launch_native(kernel, count, LANE_GROUP, [run.address])
             if status is not None:
-                device.finish_or_stop()
+                device.finish_or_stop(self._timeout)
             return
         slots = min(-(-count // WARP_SIZE) * WARP_SIZE, device.properties.resident_threads)
         states, memory, slots = self._slots(facts, slots)
@@ -139,9 +141,12 @@ class CudaLanes:
         run = device.array(words)
         while True:
             device.launch_native(kernel, slots, _SLOT_GROUP, [run.address])
-            device.finish_or_stop()
-            if progress.get().min() >= count:  # lanes that trapped left their slot's other elements behind
+            finished = device.finish_or_stop(self._timeout)
+            left = progress.get()
+            if left.min() >= count:  # lanes that trapped left their slot's other elements behind
                 return
+            if not finished:
+                raise WasmTrap("interrupted")
 
     def _slots(self, facts: LaneFacts, slots: int) -> tuple[Any, Any, int]:
         """States and memories, all zero, for as many slots as there is room for."""

@@ -82,7 +82,10 @@ def explain_import(module: str, name: str) -> str:
     if module == "wasi_unstable":
         return f"{module}.{name} is WASI preview 0, which ended in 2019; {WASIP1}"
     if module == "wasi_snapshot_preview1":
-        return f"{module}.{name} is WASI preview 1"
+        return (
+            f"{module}.{name} is WASI preview 1, which Lanewise does not give yet; give it as a Python function, or "
+            "build a library that needs none (C: -mexec-model=reactor; Rust: wasm32-unknown-unknown)"
+        )
     if module.startswith("wasi:"):
         return f"{module} is an interface of WASI 0.2 or later; {WASIP1}"
     if (module == "a" and len(name) <= 2) or (module == "env" and name.startswith(_EMSCRIPTEN)):

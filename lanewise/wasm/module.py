@@ -70,21 +70,23 @@ class Module:
         device: Device | str = "auto",
         errors: Literal["raise", "mask"] = "raise",
         fuel: int | None = None,
+        timeout: float | None = None,
         **choices: Any,
     ) -> VectorFunction:
         """Give an exported function as a NumPy function: called once per element, one lane each, on fresh instances.
 
         Elements that trap raise a LaneError that names them, or are masked in the result with errors="mask". With
-        `fuel`, an element that takes more steps than that traps. Other choices are fields of `Build`.
+        `fuel`, an element that takes more steps than that traps; with `timeout`, a call that takes more seconds is
+        ended. Other choices are fields of `Build`.
         """
         if errors not in ("raise", "mask"):
             raise ArgumentError(f'errors is "raise" or "mask", not {errors!r}')
-        _check_choices("func", fuel, choices)
+        _check_choices("func", fuel, timeout, choices)
         index = self._exported_function(name)
         found = device if isinstance(device, Device) else find_device(device)
-        key = (index, id(found), fuel, tuple(sorted(choices.items())))
+        key = (index, id(found), fuel, timeout, tuple(sorted(choices.items())))
         if key not in self._runners:  # the runner holds the device, so nothing else comes to have its id
-            self._runners[key] = runner_for(self, index, found, name, fuel=fuel, **choices)
+            self._runners[key] = runner_for(self, index, found, name, fuel=fuel, timeout=timeout, **choices)
         return VectorFunction(self, name, index, found, errors, self._runners[key])
 
     def instantiate(
@@ -93,15 +95,17 @@ class Module:
         *,
         device: Device | str = "auto",
         fuel: int | None = None,
+        timeout: float | None = None,
         **choices: Any,
     ) -> Instance:
         """Make an instance that keeps its state between calls, in a store of its own.
 
         `imports` maps module names to instances or to mappings of names to what other instances export, to Python
-        functions (on the CPU), or to numbers for constants. With `fuel`, a call that takes more steps than that traps.
+        functions (on the CPU), or to numbers for constants. With `fuel`, a call that takes more steps than that traps;
+        with `timeout`, one that takes more seconds.
         """
-        _check_choices("instantiate", fuel, choices)
-        return Store(device, fuel=fuel, **choices).instantiate(self, imports)  # type: ignore[arg-type]
+        _check_choices("instantiate", fuel, timeout, choices)
+        return Store(device, fuel=fuel, timeout=timeout, **choices).instantiate(self, imports)  # type: ignore[arg-type]
 
     def disassemble(self, function: str | int | None = None) -> str:
         """The module as text, or one function of it: by its name or by its index."""
@@ -165,9 +169,11 @@ def _read(source: Source) -> tuple[bytes, str]:
 _CHOICES = {"level", *(field.name for field in fields(Build))}
 
 
-def _check_choices(what: str, fuel: object, choices: Mapping[str, Any]) -> None:
+def _check_choices(what: str, fuel: object, timeout: object, choices: Mapping[str, Any]) -> None:
     for name in choices:
         if name not in _CHOICES:
-            raise TypeError(f"{what}() takes no {name!r}; it takes device, fuel and the choices of a build")
+            raise TypeError(f"{what}() takes no {name!r}; it takes device, fuel, timeout and the choices of a build")
     if fuel is not None and (isinstance(fuel, bool) or not isinstance(fuel, int) or not 0 <= fuel < 2**63):
         raise ArgumentError(f"fuel is {fuel!r}; it is a number of steps, 0 or more, or None for no limit")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+        raise ArgumentError(f"timeout is {timeout!r}; it is a number of seconds, or None for no limit")

@@ -34,9 +34,12 @@ _SHOWN_FRAMES = 16
 class Store:
     """Instances that live together."""
 
-    def __init__(self, device: Device | str = "auto", *, fuel: int | None = None, **choices: Any) -> None:
+    def __init__(
+        self, device: Device | str = "auto", *, fuel: int | None = None, timeout: float | None = None, **choices: Any
+    ) -> None:
         self.device = device if isinstance(device, Device) else find_device(device)
         self._backend = backend = backend_for(self.device, fuel=fuel, **choices)
+        backend.timeout = timeout
         self.stride = self._stride = backend.build.stride
         self._fuel = fuel
         self._blocks: list[Any] = []

@@ -40,6 +40,18 @@ def test_a_fuel_limit_is_the_same_on_every_device_to_the_step(device):
             module.func("count", device=device, fuel=rounds + 1)(np.array([rounds, rounds + 1]))
 
 
+def test_a_call_that_takes_too_long_is_ended(device):
+    module = Module.load(DATA)
+    instance = module.instantiate(device=device, timeout=0.2)
+    for _ in range(2):
+        with pytest.raises(lw.WasmTrap, match="interrupted"):
+            instance.exports["loop"]()
+        assert instance.exports["count"](10) == 10
+    with pytest.raises(lw.WasmTrap, match="interrupted"):
+        module.func("loop", device=device, timeout=0.2)()
+    assert module.func("count", device=device, timeout=60)(3) == 3
+
+
 INTERRUPTED = """
 import signal, sys
 import numpy as np
