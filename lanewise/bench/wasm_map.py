@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import lanewise as lw
 from lanewise.bench.cores import one_core
 from lanewise.bench.gpu import LAUNCHES, copying
 from lanewise.bench.result import Result, WrongResultError, figure
-from lanewise.bench.timing import Run, medians, repeated
+from lanewise.bench.timing import medians, repeated
 from lanewise.bench.wasm_surface import Floats, surface, surface_module
 from lanewise.devices import Device
 from lanewise.wasm import Module
@@ -41,26 +41,26 @@ def _on_cpu(device: Device, n: int) -> Iterator[Result]:
     x, y = _inputs(n)
     module = lw.load(surface_module())
     with one_core() as single:
-        yield _against_numba(module, single, "one core", "cpu", x, y)
+        yield _against_numba(module, single, "one core", ("cpu",), x, y)
     cores = device.properties.cores
     if cores > 1:
-        yield _against_numba(module, device, f"{cores} cores", "parallel", x, y)
+        yield _against_numba(module, device, f"{cores} cores", ("cpu", "parallel"), x, y)
 
 
-def _against_numba(module: Module, device: Device, where: str, target: str, x: Floats, y: Floats) -> Result:
-    """Both take NumPy arrays and make a new one for the result."""
-    ours = module.func("surface", device=device)
-    theirs = _numba_function(target)
-    _check(x, y, ours(x, y), f"cpu, {where}")
-    runs: dict[str, Run] = {"lanewise": lambda: ours(x, y)}
-    if theirs is not None:
-        _check(x, y, theirs(x, y), f"numba, {target}")
-        runs["numba"] = lambda: theirs(x, y)
-    taken = medians(runs)
+def _against_numba(module: Module, device: Device, where: str, targets: Sequence[str], x: Floats, y: Floats) -> Result:
+    """Both take NumPy arrays and make a new one for the result; the best of Numba's targets counts."""
+    functions = {"lanewise": module.func("surface", device=device)}
+    functions |= {target: made for target in targets if (made := _numba_function(target)) is not None}
+    for name, function in functions.items():
+        _check(x, y, function(x, y), f"{name}, {where}")
+    taken = medians({name: partial(function, x, y) for name, function in functions.items()})
+    ours = taken.pop("lanewise")
+    rates = {target: x.size / seconds / 1e6 for target, seconds in taken.items()}
+    shown = ", ".join(f"{target} {rate:.0f}" for target, rate in rates.items())
     return figure(
-        "wasm-map", "cpu", f"{x.size:,} elements, {where}", x.size / taken["lanewise"] / 1e6,
-        "million/s", peer=f'numba, target="{target}"',
-        peer_value=x.size / taken["numba"] / 1e6 if theirs is not None else None, at_least=0.5,
+        "wasm-map", "cpu", f"{x.size:,} elements, {where}", x.size / ours / 1e6, "million/s",
+        peer="numba", peer_value=max(rates.values(), default=None), at_least=0.5,
+        detail=f"numba's best of {shown} million/s" if rates else "",
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from lanewise.bench import WrongResultError, wasm_guests, wasm_lane, wasm_map, w
 from lanewise.bench.wasm_guests import Guest, guest
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 from lanewise.bench.wasm_surface import surface, surface_module
+from lanewise.wasm.build import check_choices, gpu_build
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +55,9 @@ def test_map_is_compared_with_numba(cpu, monkeypatch, with_numba):
     monkeypatch.setattr(wasm_map, "_FEW", 1000)
     rows = list(wasm_map.run(cpu, quick=True))
     cores = cpu.properties.cores
-    wanted = [("1,000 elements, one core", 'numba, target="cpu"')]
-    if cores > 1:
-        wanted.append((f"1,000 elements, {cores} cores", 'numba, target="parallel"'))
-    assert [(row.what, row.peer) for row in rows] == wanted
+    wanted = ["one core", f"{cores} cores"] if cores > 1 else ["one core"]
+    assert [row.what for row in rows] == [f"1,000 elements, {where}" for where in wanted]
+    assert all(row.detail.startswith("numba's best of ") == with_numba for row in rows)
     assert all(row.target == ">= 0.5x" and (row.ratio is not None) == with_numba for row in rows)
 
 
@@ -102,9 +102,10 @@ def test_slice_compares_builds_of_a_program(cpu, monkeypatch):
 
 
 @pytest.mark.parametrize("variant", wasm_slice.GPU_VARIANTS)
-def test_builds_of_a_slice_are_choices_that_there_are(variant):
+def test_builds_of_a_slice_are_choices_that_a_gpu_takes(variant):
     choices = wasm_slice.GPU_VARIANTS[variant]
-    lw.load(surface_module()).func("surface", device="cpu", **choices)  # a choice that is unknown raises
+    check_choices(choices)
+    gpu_build(**choices)
 
 
 @pytest.mark.parametrize("name", wasm_slice.PROGRAMS)

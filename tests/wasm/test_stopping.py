@@ -67,8 +67,8 @@ else:
     function = module.func("count", device=device)
     function(1)
     work = lambda: function(np.full(1000, -1))
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     work()
 except KeyboardInterrupt:
     print("interrupted", flush=True)
