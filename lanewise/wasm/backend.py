@@ -70,8 +70,11 @@ class Backend(ABC):
         """Set bytes of the device's memory."""
 
     @abstractmethod
-    def load(self, module: Module, throws: bool, tails: bool) -> Any:
-        """Compile a module; `throws` and `tails` say what calls in it may come back with."""
+    def load(self, module: Module, throws: bool, tails: bool, fixed: bool) -> Any:
+        """Compile a module; `throws` and `tails` say what calls in it may come back with.
+
+        `fixed` says that nobody can make its memories larger.
+        """
 
     @abstractmethod
     def link(self, loaded: Sequence[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Literal
 
 from lanewise.errors import ArgumentError
@@ -80,6 +80,17 @@ def host_build(**choices: object) -> Build:
             raise ArgumentError("interleaved memory needs checks='explicit' and alignment='careful' or 'exit'")
         usual |= {"checks": "explicit", "alignment": "careful"}
     return Build(**usual | choices)  # type: ignore[arg-type]
+
+
+def with_fixed_memory(build: Build, fixed: bool) -> Build:
+    """A build for a CPU that knows whether memories can grow.
+
+    Comparing an address with a constant is cheaper than what guard pages cost: an access that may be what ends the lane
+    can be neither dropped nor moved nor joined with others.
+    """
+    if not fixed or build.checks != "guard":
+        return replace(build, fixed_memory=fixed)
+    return replace(build, fixed_memory=True, checks="explicit")
 
 
 def gpu_build(**choices: object) -> Build:

@@ -18,7 +18,7 @@ from lanewise.devices.cpu_scheduler import FINISHED, GuestCall
 from lanewise.errors import OutOfMemoryError, WasmTrap
 from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, HostCall, Outcome
-from lanewise.wasm.build import Build
+from lanewise.wasm.build import Build, with_fixed_memory
 from lanewise.wasm.compile import (
     OPTIMISED,
     QUICK,
@@ -105,8 +105,8 @@ class CpuBackend(Backend):
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
 
-    def load(self, module: Module, throws: bool, tails: bool) -> LoadedModule:
-        build, target = replace(self.build, throws=throws), Target.host()
+    def load(self, module: Module, throws: bool, tails: bool, fixed: bool) -> LoadedModule:
+        build, target = with_fixed_memory(replace(self.build, throws=throws), fixed), Target.host()
         key = (module.data, build)
         if key in self._loaded:
             return self._loaded[key][1]

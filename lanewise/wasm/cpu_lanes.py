@@ -17,7 +17,7 @@ from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.errors import WasmTrap
 from lanewise.wasm import lanes
-from lanewise.wasm.build import check_choices, host_build
+from lanewise.wasm.build import check_choices, host_build, with_fixed_memory
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import element_references, lane_choices
@@ -53,7 +53,8 @@ class CpuLanes:
         self._timeout = timeout
         check_choices(choices)
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
-        self._build = host_build(**usual | lane_choices(self._module) | choices)
+        made = host_build(**usual | lane_choices(self._module) | choices)
+        self._build = made if "checks" in choices else with_fixed_memory(made, made.fixed_memory)
         self._lock = threading.Lock()
         self._loaded: dict[tuple[bool, ...], _Loaded] = {}
 

@@ -67,10 +67,10 @@ class CudaBackend(Backend):
     def write(self, address: int, data: bytes) -> None:
         self._device.write(address, data)
 
-    def load(self, module: Module, throws: bool, tails: bool) -> LoadedModule:
-        build = replace(self.build, throws=throws, tails=tails)
+    def load(self, module: Module, throws: bool, tails: bool, fixed: bool) -> LoadedModule:
+        build = replace(self.build, throws=throws, tails=tails, fixed_memory=fixed)
         key = (module.data, build)
-        program = ModuleProgram(module, build, f"m{fingerprint(module)}{int(throws)}{int(tails)}_")
+        program = ModuleProgram(module, build, f"m{fingerprint(module)}{int(throws)}{int(tails)}{int(fixed)}_")
         if key not in self._codes:
             level = usual_level(module, self._device.target) if self._level is None else self._level
             count = part_count(module, self._device.target)

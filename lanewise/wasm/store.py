@@ -48,6 +48,8 @@ class Store:
         self._owners: list[Instance | None] = []
         self._entries: list[bytes] = [bytes(state.CODE_ENTRY)]
         self._firsts: list[int] = []
+        self._host_grows = False
+        """Whether the host has made a memory larger."""
         self._groups: list[set[int]] = []
         """For each instance those that may call each other with it."""
         self._functions: dict[int, Function] = {}
@@ -113,8 +115,16 @@ class Store:
             for block in self._blocks:
                 if block.address == base and isinstance(block.owner, GuardedMemory):
                     block.owner.open((used + nbytes) * self._stride // 8)
+            self._stop_fixing()
             self.write_cell(record, state.MEMORY_BYTES, used + nbytes)
             return True
+
+    def _stop_fixing(self) -> None:
+        """From now on memories are not what they began as: no code may take their sizes for constants."""
+        if not self._host_grows:
+            self._host_grows = True
+            for group in {id(group): group for group in self._groups}.values():
+                self._load_group(group)
 
     def linear_array(self, base: int, nbytes: int, owner: Any) -> np.ndarray[Any, Any]:
         """The bytes of a linear memory as an array: a view where the device's memory is the host's."""
@@ -186,12 +196,20 @@ class Store:
             return
         for number in group:
             self._groups[number] = group
+        self._load_group(group)
+
+    def _load_group(self, group: set[int]) -> None:
+        """Have the code of instances that may call each other."""
         members = [(number, owner) for number in sorted(group) if (owner := self._owners[number]) is not None]
         throws = any(owner.module.tags for _, owner in members)
         gpu = self._backend.build.gpu
         tails = gpu and any("return_call" in rule for _, owner in members for rule in rules_used(owner.module))
+        if not members:
+            return
+        fixed = not self._host_grows and len(group) == 1 and not members[0][1].module.imports
+        fixed = fixed and "memory.grow" not in rules_used(members[0][1].module)
         by_module = {owner.module.data: owner.module for _, owner in members}
-        loaded = {data: self._backend.load(module, throws, tails) for data, module in by_module.items()}
+        loaded = {data: self._backend.load(module, throws, tails, fixed) for data, module in by_module.items()}
         for number, owner in members:
             self._loaded[number] = loaded[owner.module.data]
         self._backend.link(list(loaded.values()))
