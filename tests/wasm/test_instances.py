@@ -388,7 +388,7 @@ def test_a_memory_that_the_host_grows_can_be_used_whole_by_code_that_never_grows
     text = """(module (memory (export "memory") 1 4)
       (func (export "get") (param i32) (result i32) (i32.load (local.get 0)))
       (func (export "set") (param i32 i32) (i32.store (local.get 0) (local.get 1))))"""
-    instance = lw.load(bytes(wasmtime.wat2wasm(text))).instantiate(device="cpu")
+    instance = lw.load(assemble(text)).instantiate(device="cpu")
     with pytest.raises(lw.WasmTrap, match="out of bounds"):
         instance.exports["get"](65536)
     instance.exports["memory"].grow(1)
@@ -402,20 +402,16 @@ def test_a_memory_that_another_instance_grows_can_be_used_whole_by_code_that_nev
     store = Store("cpu")
     owner = store.instantiate(
         lw.load(
-            bytes(
-                wasmtime.wat2wasm("""(module (memory (export "memory") 1 4)
+            assemble("""(module (memory (export "memory") 1 4)
                   (func (export "get") (param i32) (result i32) (i32.load (local.get 0))))""")
-            )
         )
     )
     with pytest.raises(lw.WasmTrap, match="out of bounds"):
         owner.exports["get"](65536)
     grower = store.instantiate(
         lw.load(
-            bytes(
-                wasmtime.wat2wasm("""(module (import "o" "memory" (memory 1 4))
+            assemble("""(module (import "o" "memory" (memory 1 4))
                   (func (export "grow") (result i32) (memory.grow (i32.const 1))))""")
-            )
         ),
         {"o": owner},
     )
