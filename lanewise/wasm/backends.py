@@ -20,9 +20,8 @@ def backend_for(device: Device | str, *, fuel: int | None = None, level: int | N
     if isinstance(found, CpuDevice):
         from lanewise.wasm.cpu_backend import CpuBackend
 
-        return CpuBackend(
-            found, host_build(linked=True, **{"meter": "off" if fuel is None else "count"} | choices), level
-        )
+        choices.setdefault("meter", "off" if fuel is None else "count")
+        return CpuBackend(found, host_build(linked=True, **choices), level, "checks" in choices)
     if isinstance(found, CudaDevice):
         from lanewise.wasm.cuda_backend import CudaBackend
 

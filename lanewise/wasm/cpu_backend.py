@@ -67,8 +67,9 @@ class LoadedModule:
 class CpuBackend(Backend):
     """The machine that Python runs on."""
 
-    def __init__(self, device: CpuDevice, build: Build, level: int | None) -> None:
+    def __init__(self, device: CpuDevice, build: Build, level: int | None, as_it_is: bool = False) -> None:
         self.build = build
+        self._as_it_is = as_it_is
         self._loaded: dict[Any, tuple[Module, LoadedModule]] = {}
         self._device = device
         self._level = level
@@ -106,7 +107,9 @@ class CpuBackend(Backend):
         ctypes.memmove(address, data, len(data))
 
     def load(self, module: Module, throws: bool, tails: bool, fixed: bool) -> LoadedModule:
-        build, target = with_fixed_memory(replace(self.build, throws=throws), fixed), Target.host()
+        build, target = replace(self.build, throws=throws), Target.host()
+        if not self._as_it_is:
+            build = with_fixed_memory(build, fixed)
         key = (module.data, build)
         if key in self._loaded:
             return self._loaded[key][1]

@@ -13,6 +13,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"level": 0},
         {"level": 1},
         {"level": 3},
+        {"checks": "guard"},
         {"checks": "explicit"},
         {"fuel": 1 << 40},
         {"layout": "interleaved"},

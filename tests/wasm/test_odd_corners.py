@@ -158,3 +158,20 @@ def test_interleaved_memory_cannot_be_left(device):
     addresses = np.array([0, 65532, 65533, 65536, 1 << 28, -4], np.int64)
     found = module.func("f", device=device, layout="interleaved", errors="mask")(addresses)
     assert np.ma.getmaskarray(found).tolist() == [False, False, True, True, True, True]
+
+
+@pytest.mark.parametrize("access", ["(drop (i32.load (local.get 0)))", "(i32.store (local.get 0) (i32.const 1))"])
+@pytest.mark.parametrize("checks", ["guard", "explicit"])
+def test_what_was_set_before_an_access_out_of_bounds_is_set(access, checks):
+    instance = load(f"""(module (memory 1) (table 1 funcref) (elem declare func $f)
+      (global (export "g") (mut i32) (i32.const 0))
+      (func $f (export "f") (param i32)
+        (global.set 0 (i32.const 1)) (table.set 0 (i32.const 0) (ref.func $f)) {access}
+        (global.set 0 (i32.const 2)) (table.set 0 (i32.const 0) (ref.null func)))
+      (func (export "set") (result i32) (ref.is_null (table.get 0 (i32.const 0)))))""").instantiate(
+        device="cpu", checks=checks
+    )
+    with pytest.raises(lw.WasmTrap, match="out of bounds memory access"):
+        instance.exports["f"](-1)
+    assert instance.exports["g"].value == 1
+    assert instance.exports["set"]() == 0
