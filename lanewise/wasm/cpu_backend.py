@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -118,12 +119,11 @@ class CpuBackend(Backend):
         count = part_count(module, target)
         quick = level is None and code_bytes(module) >= QUICK_FROM and not is_cached(module, name, target, OPTIMISED)
         first = QUICK if quick else OPTIMISED if level is None else level
-        codes = compile_parts(module, name, target, first, lambda: program.parts(count))
+        parts = functools.cache(lambda: program.parts(count))  # once, whatever levels it is compiled at
+        codes = compile_parts(module, name, target, first, parts)
         loaded = LoadedModule(program, codes)
         if quick:
-            loaded.better = Later(
-                lambda: compile_parts(module, name, target, OPTIMISED, lambda: program.parts(count), background())
-            )
+            loaded.better = Later(lambda: compile_parts(module, name, target, OPTIMISED, parts, background()))
         self._loaded[key] = (module, loaded)
         return loaded
 

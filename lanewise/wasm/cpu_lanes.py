@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lanewise import settings
 from lanewise.compiler import Target, load_object
 from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
@@ -20,7 +19,7 @@ from lanewise.wasm import lanes
 from lanewise.wasm.build import check_choices, host_build, with_fixed_memory
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.lane_code import LaneCode, lane_code
-from lanewise.wasm.lane_setup import element_references, lane_choices
+from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lanes import ENTERED, ENTRY, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.places import LineTables
@@ -58,10 +57,6 @@ class CpuLanes:
         self._lock = threading.Lock()
         self._loaded: dict[tuple[bool, ...], _Loaded] = {}
 
-    def check(self) -> None:
-        """Raise if the function cannot be run in lanes."""
-        self._load((False,) * len(self._module.functions[self._index].params))
-
     def _load(self, scalars: tuple[bool, ...]) -> _Loaded:
         with self._lock:
             if scalars not in self._loaded:
@@ -83,7 +78,7 @@ class CpuLanes:
         results = [] if on_device else [np.zeros(shape, DTYPES[kind]) for kind in kinds]
         made = [self._device.zeros(shape, DTYPES[kind]) for kind in kinds] if on_device else []
         status = np.zeros(count, np.uint64) if facts.can_trap or facts.can_stop else None
-        workers = min(settings.cpu_threads(), max(1, count))
+        workers = min(self._device.properties.cores, max(1, count))
         words = np.zeros(lanes.ARRAYS + len(kinds) + len(arrays), np.uint64)
         words[lanes.COUNT] = count
         words[lanes.CHUNK] = max(1, -(-count // (workers * _CHUNKS)))
@@ -125,7 +120,7 @@ class CpuLanes:
             for slot in range(workers):
                 owners[1 + slot * step + at].open(memory_type.limits.minimum * 65536 * scale)
         data = np.frombuffer(self._module.data, np.uint8)
-        references = np.array(element_references(self._module) or [0], np.uint64)
+        references = np.array(references_alone(self._module) or [0], np.uint64)
         table_of_pointers = np.array(pointers or [0], np.uint64)
         words[lanes.STATES] = states.ctypes.data
         words[lanes.MEMORY] = table_of_pointers.ctypes.data
@@ -139,14 +134,11 @@ class _Loaded(NamedTuple):
 
     code: NativeCode
     made: LaneCode
-    entered: int
-    """The address that places of faults count from."""
 
 
 def _loaded(made: LaneCode) -> _Loaded:
-    library = load_object(made.codes, [ENTRY, ENTERED], runtime().guest_imports())
-    code = NativeCode("lanes", library.address(ENTRY), library)
-    return _Loaded(code, made, library.address(ENTERED))
+    library = load_object(made.codes, [ENTRY], runtime().guest_imports())
+    return _Loaded(NativeCode("lanes", library.address(ENTRY), library), made)
 
 
 def _find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes]) -> None:

@@ -16,7 +16,7 @@ from lanewise.wasm import lanes, traps
 from lanewise.wasm.build import Build, check_choices, gpu_build
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code
-from lanewise.wasm.lane_setup import element_references, lane_choices
+from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lanes import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
@@ -56,10 +56,6 @@ class CudaLanes:
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
-
-    def check(self) -> None:
-        """Raise if the function cannot be run in lanes."""
-        self._load((False,) * len(self._module.functions[self._index].params), self._build)
 
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
@@ -133,7 +129,7 @@ class CudaLanes:
         states, memory, slots = self._slots(facts, slots)
         progress = device.array(np.arange(slots, dtype=np.uint64))
         data = device.array(np.frombuffer(self._module.data, np.uint8))
-        references = device.array(np.array(element_references(self._module) or [0], np.uint64))
+        references = device.array(np.array(references_alone(self._module) or [0], np.uint64))
         words[lanes.SLOTS] = slots
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
         words[lanes.PROGRESS] = progress.address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import asdict
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from lanewise.wasm.compile import (
 from lanewise.wasm.lane_setup import check_imports
 from lanewise.wasm.lanes import LaneFacts, LaneProgram
 from lanewise.wasm.model import Module
+from lanewise.wasm.program import Part
 
 
 class LaneCode(NamedTuple):
@@ -49,9 +51,13 @@ def lane_code(
     facts = LaneFacts(**json.loads(text))
     count = 1 if facts.plain else part_count(module, target)
 
+    @functools.cache
+    def parts() -> list[Part]:
+        return program().parts(count)
+
     def compiled(chosen: int, waiting: bool = True) -> list[bytes]:
         pool = None if waiting else background()
-        return compile_parts(module, name, target, chosen, lambda: program().parts(count), pool)
+        return compile_parts(module, name, target, chosen, parts, pool)
 
     best = usual_level(module, target)
     if target.kind == "nvptx" or facts.plain or level is not None or code_bytes(module) < QUICK_FROM:

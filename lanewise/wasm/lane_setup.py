@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lanewise.errors import LinkError
 from lanewise.wasm.compile import cached_text
 from lanewise.wasm.foreign import explain_import
 from lanewise.wasm.instructions import instructions, locals_of
 from lanewise.wasm.lanes import LaneProgram
-from lanewise.wasm.model import Module
+from lanewise.wasm.model import Expression, Module
 
 
 def check_imports(program: LaneProgram) -> None:
@@ -22,14 +24,26 @@ def check_imports(program: LaneProgram) -> None:
     )
 
 
-def element_references(module: Module) -> list[int]:
-    """The references of all element segments, for a module alone: a function's reference is its index + 1."""
-    found = []
-    for segment in module.elements:
-        for item in segment.items:
-            ((_, op, immediates),) = item
-            found.append(immediates[0] + 1 if op.rule == "ref.func" else 0)
-    return found
+def element_references(
+    module: Module, function: Callable[[int], int], imported_global: Callable[[int], int]
+) -> list[int]:
+    """The references of all element segments; `function` gives that of a function, by its index."""
+
+    def value(item: Expression) -> int:
+        ((_, op, immediates),) = item
+        if op.rule == "ref.null":
+            return 0
+        if op.rule == "ref.func":
+            return function(immediates[0])
+        own = immediates[0] - module.imported_globals
+        return imported_global(immediates[0]) if own < 0 else value(module.defined_globals[own].init)
+
+    return [value(item) for segment in module.elements for item in segment.items]
+
+
+def references_alone(module: Module) -> list[int]:
+    """The same for a module without imports and alone: a function's reference is its index + 1."""
+    return element_references(module, lambda index: index + 1, lambda index: 0)
 
 
 def rules_used(module: Module) -> frozenset[str]:

@@ -266,7 +266,7 @@ class LaneProgram:
         return fn.assign(f"getelementptr i8, ptr %arena, i64 {offset * self.build.stride // 8}")
 
     def _prepare(self) -> str:
-        """IR that gives a slot's state what does not change from element to element: fuel and where things are."""
+        """IR that gives a slot's state what does not change from element to element: where things are."""
         text = ""
         for word, cell in ((STOP, state.STOP), (DATA, state.DATA), (ELEMENTS, state.ELEMENTS)):
             text += _word(word, f"w{cell}", "i64") + self._set(cell, f"%w{cell}")
@@ -391,7 +391,7 @@ done:
         called = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last{self._pointer_arguments()}"
         frame = "{ ptr, ptr, ptr, ptr, i64 }"
         fuel = self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
-        counts = self.build.meter == "count"
+        counts = self.build.meter != "off"
         enter = f"""  %code = call i32 @lw_guest_enter(ptr %worker, ptr %st, ptr @g_enter, ptr %frame, i64 0, i64 0)
   %fine = icmp eq i32 %code, 0
   br i1 %fine, label %chunk, label %trapped

@@ -23,6 +23,7 @@ METADATA = """
 !6 = !{!"linear memory", !7, i64 0}
 !7 = !{!"lanewise"}
 """
+"""Branch weights of traps, and the promise that a lane's state and its linear memory never overlap."""
 PLACES = """
 !llvm.module.flags = !{!10, !11}
 !llvm.dbg.cu = !{!13}
@@ -33,7 +34,6 @@ PLACES = """
 !14 = !DISubroutineType(types: !1)
 """
 """The frame of a line table in which the lines are the bytes of the module."""
-"""Branch weights of traps, and the promise that a lane's state and its linear memory never overlap."""
 
 
 _GPU_ATTRIBUTES = """
@@ -45,7 +45,7 @@ attributes #3 = { nounwind }
 
 
 def attributes(build: Build) -> str:
-    """What LLVM may assume of guest functions (#0), of helpers (#1) and of exits (#2)."""
+    """What LLVM may assume of guest functions (#0, with tail calls #3), of helpers (#1) and of exits (#2)."""
     if build.gpu:
         return _GPU_ATTRIBUTES
     # Frame pointers are how a trap finds its callers; probes keep large frames from stepping over the stack's guard.

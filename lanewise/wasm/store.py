@@ -16,11 +16,11 @@ from lanewise.errors import ArgumentError, WasmException, WasmTrap
 from lanewise.wasm import state, traps
 from lanewise.wasm.backend import Block, Outcome
 from lanewise.wasm.backends import backend_for
-from lanewise.wasm.externs import Extern, Function, Global, Memory, Table, Tag
+from lanewise.wasm.externs import Extern, Function, Global, Tag
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.host_functions import CALLBACK, NUMBER
 from lanewise.wasm.instance import Instance
-from lanewise.wasm.lane_setup import rules_used
+from lanewise.wasm.lane_setup import element_references, rules_used
 from lanewise.wasm.linking import match_imports
 from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module, TagType
 from lanewise.wasm.places import function_at
@@ -287,19 +287,15 @@ class Store:
         return address
 
     def _element_references(self, module: Module, given: Mapping[str, list[Any]], base: int) -> list[int]:
-        found = []
-        for segment in module.elements:
-            for item in segment.items:
-                ((_, op, immediates),) = item
-                if op.rule == "ref.null":
-                    found.append(0)
-                elif op.rule == "ref.func":
-                    index = immediates[0]
-                    own = index - module.imported_functions
-                    found.append(base + own if own >= 0 else given["function"][index].reference)
-                else:
-                    found.append(given["global"][immediates[0]].raw)
-        return found
+        return element_references(
+            module,
+            lambda index: (
+                base + index - module.imported_functions
+                if index >= module.imported_functions
+                else int(given["function"][index].reference)
+            ),
+            lambda index: int(given["global"][index].raw),
+        )
 
     def constant(self, kind: GlobalType, value: Any) -> Global:
         """A global that holds a number of the host's."""
@@ -473,6 +469,3 @@ class Store:
             None,
         )
         return WasmException(f"an exception was thrown and not caught; it carries {values}", tag=tag, values=values)
-
-
-__all__ = ["Global", "Memory", "Store", "Table", "Tag"]

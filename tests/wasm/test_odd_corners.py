@@ -175,3 +175,20 @@ def test_what_was_set_before_an_access_out_of_bounds_is_set(access, checks):
         instance.exports["f"](-1)
     assert instance.exports["g"].value == 1
     assert instance.exports["set"]() == 0
+
+
+def test_an_element_can_be_a_global_of_the_module_itself(device):
+    module = load("""(module (type $t (func (result i32))) (table 2 funcref)
+      (func $seven (result i32) (i32.const 7)) (global $g funcref (ref.func $seven))
+      (elem (i32.const 1) funcref (global.get $g))
+      (func (export "f") (result i32) (call_indirect (type $t) (i32.const 1))))""")
+    assert Store(device).instantiate(module).exports["f"]() == 7
+    assert module.func("f", device=device)() == 7
+
+
+@pytest.mark.parametrize("meter", ["off", "stop", "count"])
+def test_loops_end_by_themselves_however_they_are_metered(meter, device):
+    module = load("""(module (func (export "f") (param i32) (result i32) (local i32)
+      (loop (local.set 1 (i32.add (local.get 1) (i32.const 1))) (br_if 0 (i32.lt_u (local.get 1) (local.get 0))))
+      (local.get 1)))""")
+    assert module.func("f", device=device, meter=meter)(np.array([1, 100_000])).tolist() == [1, 100_000]

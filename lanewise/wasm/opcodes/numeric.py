@@ -43,8 +43,9 @@ def _integer_arithmetic(kind: str, first: int) -> Iterator[Op]:
     )
     divide_s = f"{zero}{overflows}trap %both, {OVERFLOW}\n%r = sdiv {kind} %0, %1"
     # The remainder of the lowest number by -1 is 0, but LLVM leaves it undefined: divide by 1 instead.
-    remainder_s = f"{zero}%divisor = select i1 %minus, {kind} 1, {kind} %1\n%r = srem {kind} %0, %divisor"
-    remainder_s = remainder_s.replace("%divisor =", f"%minus = icmp eq {kind} %1, -1\n%divisor =", 1)
+    remainder_s = f"""{zero}%minus = icmp eq {kind} %1, -1
+        %divisor = select i1 %minus, {kind} 1, {kind} %1
+        %r = srem {kind} %0, %divisor"""
     shift = f"%by = and {kind} %1, {bits - 1}\n"
     meanings = {
         "add": f"%r = add {kind} %0, %1",
@@ -86,7 +87,7 @@ def _float_arithmetic(kind: str, first: int) -> Iterator[Op]:
             first + 7 + at,
             f"{kind}.{name}",
             f"{kind} {kind} -> {kind}",
-            f"%r = f{name} {two[: -len(f'{llvm} %1')]}%1",
+            f"%r = f{name} {llvm} %0, %1",
             nan=True,
         )
     for at, (name, intrinsic) in enumerate({"min": "minimum", "max": "maximum"}.items()):

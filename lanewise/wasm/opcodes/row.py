@@ -122,7 +122,6 @@ def vector_type(short: str) -> str:
 
 
 _NAME = re.compile(r"%(\w+)(?::(\w+))?")
-_MEMORY = re.compile(r"(?:%(\w+) = )?memory\.([a-z.]+) (.*)")
 
 
 def _step(line: str) -> Step:
