@@ -52,7 +52,7 @@ def zipped() -> bytes:
         (b"\xcf\xfa\xed\xfe" + b"\0" * 60, "Mach-O", "wasm32-wasip1"),
         (b"!<arch>\n", "archive of object files", "link it into a module"),
         (zipped(), "zip archive", "unpack it"),
-        (gzip.compress(HEADER), "gzip file", "gunzip"),
+        (gzip.compress(HEADER, mtime=0), "gzip file", "gunzip"),
         (b"BC\xc0\xde\x35\x14", "LLVM bitcode", "compile and link"),
         (b"<!DOCTYPE html><html>", "web page", "download"),
         (b"import { instantiate } from './glue.js';", "JavaScript", "give the .wasm file"),
