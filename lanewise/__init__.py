@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lanewise.batch.api import run, stream
+from lanewise.batch.result import BatchError, BatchResult
+from lanewise.batch.spec import LaneOutcome
 from lanewise.devices import Device, DeviceArray, Launch, device
 from lanewise.devices.registry import launcher
 from lanewise.errors import (
@@ -44,6 +47,8 @@ def load(source: Source) -> Module:
 
 __all__ = [
     "ArgumentError",
+    "BatchError",
+    "BatchResult",
     "CompileError",
     "Device",
     "DeviceArray",
@@ -51,6 +56,7 @@ __all__ = [
     "DeviceLostError",
     "InvalidError",
     "LaneError",
+    "LaneOutcome",
     "LanewiseError",
     "LangError",
     "LangWarning",
@@ -67,4 +73,6 @@ __all__ = [
     "__version__",
     "device",
     "load",
+    "run",
+    "stream",
 ]

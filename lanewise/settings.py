@@ -63,3 +63,7 @@ def cpu_threads() -> int:
 def default_device() -> str:
     """The device that `auto` stands for when it is set: LANEWISE_DEVICE, else `auto` itself."""
     return os.environ.get("LANEWISE_DEVICE", "auto")
+
+
+LANE_FILES = 128
+"""Files that a lane may have open at once."""

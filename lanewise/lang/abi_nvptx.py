@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lanewise.errors import LanewiseError
 from lanewise.lang.abi import Abi
 from lanewise.lang.ir import Value
 from lanewise.lang.lane import Traps
@@ -207,3 +208,19 @@ done:
   ret void
 }}
 """
+
+
+class LibraryNvptxAbi(NvptxAbi):
+    """Functions that kernels of other origin call: they know nothing of a launch, and none of them traps."""
+
+    hidden_parameters: tuple[str, ...] = ()
+    hidden_arguments: tuple[str, ...] = ()
+
+    def preamble(self) -> str:
+        return ""
+
+    def trap(self, fn: FunctionLowering, site: int) -> None:
+        raise LanewiseError(f"the library function {fn.function.name} must not trap: nothing could report it")
+
+    def stack_is_low(self, fn: FunctionLowering) -> str:
+        return ""

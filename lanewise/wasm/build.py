@@ -40,6 +40,10 @@ class Build:
     """CPU: whether the code carries a table from its addresses to the bytes of the module, to tell where a trap was."""
     fixed_memory: bool = False
     """Whether no memory can ever grow: their sizes are constants then."""
+    process: bool = False
+    """Whether lanes are programs over the device's kernel, which is told when one of them ends."""
+    reserve: int = 0
+    """Bytes that a lane's memory can grow to; 0 for the usual."""
 
     @property
     def key(self) -> str:

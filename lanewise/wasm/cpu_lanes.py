@@ -15,8 +15,8 @@ from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.errors import WasmTrap
-from lanewise.wasm import lanes
-from lanewise.wasm.build import check_choices, host_build, with_fixed_memory
+from lanewise.wasm import lanes, model
+from lanewise.wasm.build import Build, check_choices, host_build, with_fixed_memory
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import lane_choices, references_alone
@@ -87,7 +87,7 @@ class CpuLanes:
         words[lanes.FUEL] = _UNLIMITED if self.fuel is None else self.fuel
         keep: list[Any] = [words, arrays, results, status, made]
         if not facts.plain:
-            keep.append(self._slots(facts, words, workers))
+            keep.append(make_slots(self._module, self._build, facts, words, workers))
         targets = [one.address for one in made] if on_device else [result.ctypes.data for result in results]
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
         words[lanes.ARRAYS :] = [*targets, *sources]
@@ -97,36 +97,39 @@ class CpuLanes:
             launch.cancel()
             raise WasmTrap("interrupted")
         if status is not None:
-            _find_places(status, loaded.made.codes)
+            find_places(status, loaded.made.codes)
         return (made if on_device else results), status
 
-    def _slots(self, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int) -> Any:
-        """A state and memories for each worker."""
-        states = np.zeros(workers * facts.cells * self._build.stride, np.uint8)
-        owners: list[Any] = [states]
-        pointers = []
-        scale = self._build.stride // 8
-        for _ in range(workers):
-            for _ in self._module.memories:
-                memory = GuardedMemory(0)
-                owners.append(memory)
-                pointers.append(memory.address)
-            for entries in facts.tables:
-                table = np.zeros(max(1, entries) * scale, np.uint64)
-                owners.append(table)
-                pointers.append(table.ctypes.data)
-        for at, memory_type in enumerate(self._module.memories):
-            step = len(self._module.memories) + len(self._module.tables)
-            for slot in range(workers):
-                owners[1 + slot * step + at].open(memory_type.limits.minimum * 65536 * scale)
-        data = np.frombuffer(self._module.data, np.uint8)
-        references = np.array(references_alone(self._module) or [0], np.uint64)
-        table_of_pointers = np.array(pointers or [0], np.uint64)
-        words[lanes.STATES] = states.ctypes.data
-        words[lanes.MEMORY] = table_of_pointers.ctypes.data
-        words[lanes.DATA] = data.ctypes.data
-        words[lanes.ELEMENTS] = references.ctypes.data
-        return owners, data, references, table_of_pointers
+
+def make_slots(
+    module: model.Module, build: Build, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int
+) -> Any:
+    """A state and memories for each worker; gives what must be kept while they are used."""
+    states = np.zeros(workers * facts.cells * build.stride, np.uint8)
+    owners: list[Any] = [states]
+    pointers = []
+    scale = build.stride // 8
+    for _ in range(workers):
+        for _ in module.memories:
+            memory = GuardedMemory(0)
+            owners.append(memory)
+            pointers.append(memory.address)
+        for entries in facts.tables:
+            table = np.zeros(max(1, entries) * scale, np.uint64)
+            owners.append(table)
+            pointers.append(table.ctypes.data)
+    for at, memory_type in enumerate(module.memories):
+        step = len(module.memories) + len(module.tables)
+        for slot in range(workers):
+            owners[1 + slot * step + at].open(memory_type.limits.minimum * model.PAGE * scale)
+    data = np.frombuffer(module.data, np.uint8)
+    references = np.array(references_alone(module) or [0], np.uint64)
+    table_of_pointers = np.array(pointers or [0], np.uint64)
+    words[lanes.STATES] = states.ctypes.data
+    words[lanes.MEMORY] = table_of_pointers.ctypes.data
+    words[lanes.DATA] = data.ctypes.data
+    words[lanes.ELEMENTS] = references.ctypes.data
+    return owners, data, references, table_of_pointers
 
 
 class _Loaded(NamedTuple):
@@ -141,7 +144,7 @@ def _loaded(made: LaneCode) -> _Loaded:
     return _Loaded(NativeCode("lanes", library.address(ENTRY), library), made)
 
 
-def _find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes]) -> None:
+def find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes]) -> None:
     """Turn places of faults, which are distances in machine code, into bytes of the module."""
     places = status >> np.uint64(32)
     faults = np.flatnonzero(places & np.uint64(FAULT_PLACE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import NamedTuple
 
@@ -40,13 +41,19 @@ def lane_code(
     module: Module, index: int, build: Build, scalars: tuple[bool, ...], target: Target, level: int | None
 ) -> LaneCode:
     """Compile one function of a module for many lanes."""
-    name = f"lanes {index} {scalars} {build.key}"
 
     def program() -> LaneProgram:
         made = LaneProgram(module, index, build, scalars)
         check_imports(made)
         return made
 
+    return code_of(module, f"lanes {index} {scalars} {build.key}", program, target, level)
+
+
+def code_of(
+    module: Module, name: str, program: Callable[[], LaneProgram], target: Target, level: int | None
+) -> LaneCode:
+    """Compile a lane program, of which `name` says all that decides it but the module."""
     text = cached_text(f"facts of {name}", module, lambda: json.dumps(asdict(program().facts())))
     facts = LaneFacts(**json.loads(text))
     count = 1 if facts.plain else part_count(module, target)

@@ -54,6 +54,8 @@ def rules_used(module: Module) -> frozenset[str]:
 def _rules(module: Module) -> set[str]:
     found: set[str] = set()
     for body in module.bodies:
+        if body.provided:
+            continue
         _, first = locals_of(module, body)
         found |= {one.op.rule for one in instructions(module, first, body.end)}
     return found

@@ -39,7 +39,9 @@ STOP = 11  # pointer to a word that asks all lanes to stop
 DATA = 12  # pointer to the bytes of the module
 ELEMENTS = 13  # pointer to the references of its element segments
 INDICES = 14  # pointer to the numbers of the elements to run, null for all of them
-ARRAYS = 15
+LANES_IO = 15  # programs: pointer to what the kernel keeps of each slot's lane
+RUN_IO = 16  # programs: pointer to what it keeps of the run
+ARRAYS = 17
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,9 @@ class LaneProgram:
         limits = self.module.memories[number].limits
         if self.build.fixed_memory:
             return limits.minimum * PAGE
+        if self.build.reserve:
+            most = MOST_PAGES if limits.maximum is None else limits.maximum
+            return max(limits.minimum, min(most, self.build.reserve // PAGE)) * PAGE
         most = limits.maximum if limits.maximum is not None else limits.minimum + GROW_PAGES
         return max(limits.minimum, min(most, limits.minimum + GROW_PAGES)) * PAGE
 
@@ -151,7 +156,7 @@ class LaneProgram:
             return [Part("lanes", self.ir())]
         *others, last = self.program.parts(count)
         entry = self._slot_gpu() if self.build.gpu else self._cpu()
-        return [*others, Part(last.name, "\n".join([last.ir, self._slot_element(), entry]))]
+        return [*others, Part(last.name, "\n".join([self._declared(), last.ir, self._slot_element(), entry]))]
 
     def ir(self) -> str:
         """The whole program in one piece."""
@@ -178,7 +183,7 @@ class LaneProgram:
 
     def _load_pointers(self) -> str:
         names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
-        return "".join(_word(ARRAYS + at, name, "ptr") for at, name in enumerate(names))
+        return "".join(word(ARRAYS + at, name, "ptr") for at, name in enumerate(names))
 
     def _apply(self, fn: FunctionLowering, memory: str) -> None:
         """Load the arguments of element %i, call the function, store the results."""
@@ -187,10 +192,13 @@ class LaneProgram:
             if not scalar:
                 where = fn.assign(f"getelementptr {LLVM_TYPES[kind]}, ptr %a{at}, i64 %i")
             fn.push(kind, fn.assign(f"load {LLVM_TYPES[kind]}, ptr {where}"))
-        lowering_calls.call(fn, self.type, Callee(self.context.symbol(self.index), "%st", memory))
+        self._call(fn, memory)
         for at, (kind, value) in enumerate(fn.stack):
             where = fn.assign(f"getelementptr {LLVM_TYPES[kind]}, ptr %r{at}, i64 %i")
             fn.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {where}")
+
+    def _call(self, fn: FunctionLowering, memory: str) -> None:
+        lowering_calls.call(fn, self.type, Callee(self.context.symbol(self.index), "%st", memory))
 
     def _element(self, fn: FunctionLowering, extra: str) -> str:
         parameters = ", ".join([f"ptr %st{extra}, i64 %i", *self._pointers()])
@@ -214,13 +222,35 @@ class LaneProgram:
             made = fn.assign(f"icmp ne i64 {fn.load_cell(_MADE)}, 0")
             fn.emit(f"br i1 {made}, label %{ready}, label %{fresh}")
             fn.emit(f"{fresh}:")
+        self._begin(fn)
         self._make_instance(fn)
         if self.changes_nothing:
             fn.store_cell(_MADE, "i64", "1", seen=True)
             fn.emit(f"br label %{ready}")
             fn.emit(f"{ready}:")
         self._apply(fn, fn.load_cell(state.MEMORY, "ptr") if module.memories else "null")
+        self._end(fn)
         return self._element(fn, ", ptr %arena")
+
+    # What a program over the kernel does besides: see `process.ProcessProgram`.
+
+    def _begin(self, fn: FunctionLowering) -> None:
+        """What comes before the instance of an element is made."""
+
+    def _end(self, fn: FunctionLowering) -> None:
+        """What comes behind the call."""
+
+    def _own(self, slot: str) -> str:
+        """IR that gives a slot's state what differs from slot to slot."""
+        return ""
+
+    def _declared(self) -> str:
+        """Declarations of what these call."""
+        return ""
+
+    def _trapped(self) -> str:
+        """CPU: IR that follows when an element has trapped."""
+        return ""
 
     @property
     def changes_nothing(self) -> bool:
@@ -268,8 +298,8 @@ class LaneProgram:
     def _prepare(self) -> str:
         """IR that gives a slot's state what does not change from element to element: where things are."""
         text = ""
-        for word, cell in ((STOP, state.STOP), (DATA, state.DATA), (ELEMENTS, state.ELEMENTS)):
-            text += _word(word, f"w{cell}", "i64") + self._set(cell, f"%w{cell}")
+        for number, cell in ((STOP, state.STOP), (DATA, state.DATA), (ELEMENTS, state.ELEMENTS)):
+            text += word(number, f"w{cell}", "i64") + self._set(cell, f"%w{cell}")
         return text
 
     def _set(self, cell: int, value: str, llvm: str = "i64", base: str = "%st") -> str:
@@ -292,17 +322,17 @@ class LaneProgram:
         cells = state.RESULTS + self.context.layout.widest + 1
         report = ""
         if self.can_trap or self.can_stop:
-            report = f"""{_word(STATUS, "status", "ptr")}  %report = getelementptr i64, ptr %status, i64 %i
-{self._set(state.TRAP_STATE, "%report", "ptr")}{_word(STOP, "stop", "i64")}{self._set(state.STOP, "%stop")}
-{_word(STACK, "stack", "i64")}  %top = ptrtoint ptr %st to i64
+            report = f"""{word(STATUS, "status", "ptr")}  %report = getelementptr i64, ptr %status, i64 %i
+{self._set(state.TRAP_STATE, "%report", "ptr")}{word(STOP, "stop", "i64")}{self._set(state.STOP, "%stop")}
+{word(STACK, "stack", "i64")}  %top = ptrtoint ptr %st to i64
   %floor = sub i64 %top, %stack
-{self._set(state.FLOOR, "%floor")}{_word(FUEL, "fuel", "i64")}{self._set(state.FUEL_LEFT, "%fuel")}
+{self._set(state.FLOOR, "%floor")}{word(FUEL, "fuel", "i64")}{self._set(state.FUEL_LEFT, "%fuel")}
 {self._set(state.FUEL, "0", "i32")}"""
         return self._kernel(f"""  %st = alloca [{cells} x i64], align 16
-{_thread()}{_word(COUNT, "count", "i64")}  %beyond = icmp uge i64 %k, %count
+{_thread()}{word(COUNT, "count", "i64")}  %beyond = icmp uge i64 %k, %count
   br i1 %beyond, label %done, label %some
 some:
-{_word(INDICES, "indices", "ptr")}  %all = icmp eq ptr %indices, null
+{word(INDICES, "indices", "ptr")}  %all = icmp eq ptr %indices, null
   br i1 %all, label %run_it, label %pick
 pick:
   %pick_at = getelementptr i64, ptr %indices, i64 %k
@@ -334,13 +364,13 @@ done:
   %arena = getelementptr i8, ptr %memory, i64 %arena_sum
 """
         return self._kernel(f"""  %mark = alloca i64
-{_thread()}{_word(SLOTS, "slots", "i64")}  %beyond = icmp uge i64 %k, %slots
+{_thread()}{word(SLOTS, "slots", "i64")}  %beyond = icmp uge i64 %k, %slots
   br i1 %beyond, label %done, label %some
 some:
-{_word(COUNT, "count", "i64")}{_word(STATES, "states", "ptr")}{_word(MEMORY, "memory", "ptr")}
-{_word(PROGRESS, "progress", "ptr")}{_word(STATUS, "status", "ptr")}{_word(INDICES, "indices", "ptr")}
-{_word(STACK, "stack", "i64")}{_word(FUEL, "fuel", "i64")}{self._load_pointers()}{find}
-{self._prepare()}  %top = ptrtoint ptr %mark to i64
+{word(COUNT, "count", "i64")}{word(STATES, "states", "ptr")}{word(MEMORY, "memory", "ptr")}
+{word(PROGRESS, "progress", "ptr")}{word(STATUS, "status", "ptr")}{word(INDICES, "indices", "ptr")}
+{word(STACK, "stack", "i64")}{word(FUEL, "fuel", "i64")}{self._load_pointers()}{find}
+{self._prepare()}{self._own("%k")}  %top = ptrtoint ptr %mark to i64
   %floor = sub i64 %top, %stack
 {self._set(state.FLOOR, "%floor")}  %next_at = getelementptr i64, ptr %progress, i64 %k
   br label %head
@@ -377,16 +407,16 @@ done:
         if plain:
             find = f"  %st = alloca [{state.RESULTS + self.context.layout.widest + 1} x i64], align 16\n"
             find += "".join(self._set(cell, "0") for cell in (state.PENDING, state.TRAP))
-            find += _word(STOP, "stop", "i64") + self._set(state.STOP, "%stop")
+            find += word(STOP, "stop", "i64") + self._set(state.STOP, "%stop")
         else:
             arena = ", ptr %arena"
             find = f"""  %slot_at = getelementptr i64, ptr %run, i64 {SLOT}
   %slot = atomicrmw add ptr %slot_at, i64 1 monotonic
-{_word(STATES, "states", "ptr")}{_word(MEMORY, "memories", "ptr")}  %state_offset = mul i64 %slot, {cells * stride}
+{word(STATES, "states", "ptr")}{word(MEMORY, "memories", "ptr")}  %state_offset = mul i64 %slot, {cells * stride}
   %st = getelementptr i8, ptr %states, i64 %state_offset
   %arena_first = mul i64 %slot, {len(self.module.memories) + len(self.module.tables)}
   %arena = getelementptr ptr, ptr %memories, i64 %arena_first
-{self._prepare()}"""
+{self._prepare()}{self._own("%slot")}"""
         range_parameters = ", ".join([f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last", *self._pointers()])
         called = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last{self._pointer_arguments()}"
         frame = "{ ptr, ptr, ptr, ptr, i64 }"
@@ -399,9 +429,9 @@ trapped:
   %failed = load i64, ptr %now_at
   %why = load i64, ptr %st
   store i64 0, ptr %st
-{_word(STATUS, "status", "ptr")}  %status_at = getelementptr i64, ptr %status, i64 %failed
+{word(STATUS, "status", "ptr")}  %status_at = getelementptr i64, ptr %status, i64 %failed
   store i64 %why, ptr %status_at
-  %behind = add i64 %failed, 1
+{self._trapped()}  %behind = add i64 %failed, 1
   store i64 %behind, ptr %now_at
   %left = icmp ult i64 %behind, %last
   br i1 %left, label %again, label %chunk
@@ -414,7 +444,7 @@ trapped:
 declare i32 @lw_guest_enter(ptr, ptr, ptr, ptr, i64, i64)
 define internal void @g_range({range_parameters}) #0 {{
   %first = load i64, ptr %now_at
-{_word(FUEL, "fuel", "i64") if counts else ""}  br label %head
+{word(FUEL, "fuel", "i64") if counts else ""}  br label %head
 head:
   %i = phi i64 [ %first, %0 ], [ %next, %body ]
   %more = icmp ult i64 %i, %last
@@ -442,7 +472,7 @@ define void @{ENTRY}(ptr %launch, ptr %worker, ptr %args) #0 {{
   %run = load ptr, ptr %args
   %now_at = alloca i64
   %frame = alloca {frame}
-{find}{_word(COUNT, "count", "i64")}{_word(CHUNK, "size", "i64")}{self._load_pointers()}
+{find}{word(COUNT, "count", "i64")}{word(CHUNK, "size", "i64")}{self._load_pointers()}
   %next_at = getelementptr i64, ptr %run, i64 {NEXT}
   %f0 = insertvalue {frame} poison, ptr %st, 0
   %f1 = insertvalue {frame} %f0, ptr {"null" if plain else "%arena"}, 1
@@ -473,6 +503,8 @@ ENTRY = "g_lanes"
 """The symbol that a launch starts."""
 _MADE = state.CODE
 """A cell that a module alone has no use for: whether the slot's instance has been made."""
+MOST_PAGES = 65536
+"""Pages of a memory that is as large as one can be."""
 GROW_PAGES = 64
 """How many pages a memory of a slot can grow by."""
 GROW_ENTRIES = 1024
@@ -481,7 +513,8 @@ LANE_GROUP = 256
 """Threads in a group, and so the most registers that a thread can have."""
 
 
-def _word(number: int, name: str, llvm: str) -> str:
+def word(number: int, name: str, llvm: str) -> str:
+    """IR that reads a word of what a run is told."""
     return f"""  %{name}.at = getelementptr i64, ptr %run, i64 {number}
   %{name} = load {llvm}, ptr %{name}.at, align 8, !invariant.load !1
 """

@@ -17,6 +17,7 @@ from lanewise.wasm.model import Function, FuncType, Instruction
 from lanewise.wasm.nan import settle_nan
 from lanewise.wasm.opcodes import OPS
 from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
+from lanewise.wasm.provided import lower_provided
 
 
 @dataclass
@@ -73,6 +74,9 @@ class FunctionLowering(Emitter):
 
     def lower(self) -> None:
         """Lower the whole body; `text` gives the function then."""
+        if self.function.provided:
+            lower_provided(self)
+            return
         kind = self.function.type
         declared, first = locals_of(self.module, self.function)
         self.local_types = [*kind.params, *declared]

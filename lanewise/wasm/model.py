@@ -113,6 +113,8 @@ class Function:
     type: FuncType
     start: int
     end: int
+    provided: str = ""
+    """The function of the device's kernel that stands in for an import: there is no body then."""
 
 
 @dataclass(frozen=True)

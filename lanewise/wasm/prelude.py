@@ -175,6 +175,11 @@ def _splat(bits: str, value: int) -> str:
     return f"splat ({bits.split(' x ')[1][:-1]} {value})"
 
 
+_TELL_KERNEL = """  %io = load ptr, ptr %io_at, align 8
+  call void @kernel_end(ptr %io)
+"""
+
+
 def shared_state(build: Build) -> str:
     """IR that finds the state with the common cells: `%shared`."""
     if not build.linked:
@@ -185,6 +190,7 @@ def shared_state(build: Build) -> str:
 def _exits(build: Build) -> str:
     find = shared_state(build)
     if build.gpu:
+        tell_kernel = f"{cell_at(build, state.INSTANCES, '%io_at', '%st')}{_TELL_KERNEL}" if build.process else ""
         report = (
             "  %report = load ptr, ptr %who_at, align 8\n" if build.lanes else "  store ptr %st, ptr %who_at, align 8\n"
         )
@@ -193,9 +199,9 @@ def _exits(build: Build) -> str:
   store i32 %kind, ptr {where}
   %place_at = getelementptr i8, ptr {where}, i64 4
   store i32 %place, ptr %place_at
-  call void asm sideeffect "exit;", "~{{memory}}"()
+{tell_kernel}  call void asm sideeffect "exit;", "~{{memory}}"()
 """
-        declared = ""
+        declared = "declare void @kernel_end(ptr)" if build.process else ""
     else:
         ends = """
   store ptr %st, ptr %who_at, align 8

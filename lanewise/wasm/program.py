@@ -19,6 +19,7 @@ from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.model import Expression, Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude, shared_state
+from lanewise.wasm.provided import declaration
 
 _NOTHING = FuncType((), ())
 
@@ -81,6 +82,8 @@ class ModuleProgram:
                 declared.append(self._declaration(index, body.type))
         if not last:
             declared.append(f"{self.context.functions_symbol} = external hidden constant [{self.entries} x {_ENTRY}]")
+        bodies = [self.module.bodies[index - self.module.imported_functions] for index in own]
+        declared += sorted({declaration(body) for body in bodies if body.provided})
         return "\n".join([*declared, *texts, prelude(self.build)])
 
     def _declaration(self, index: int, kind: FuncType) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lanewise.kernel.wasi_numbers import FAIL_EXIT, FAILURES
+
 KINDS = (
     "",
     "unreachable",
@@ -23,10 +25,13 @@ KINDS = (
     "interrupted",
     "misaligned access",
     "error in a host function",
+    *FAILURES[1:],
 )
 """The words of the specification where it has some; a kind is stored as its place in this list, 0 being no trap."""
 
-NUMBERS = {words: number for number, words in enumerate(KINDS)}
+NUMBERS = {words: number for number, words in reversed(list(enumerate(KINDS)))}
+KERNEL = len(KINDS) - len(FAILURES)
+"""What is added to the number of a failure of the device's kernel."""
 
 UNREACHABLE = NUMBERS["unreachable"]
 OUT_OF_BOUNDS = NUMBERS["out of bounds memory access"]
@@ -45,3 +50,5 @@ INTERRUPTED = NUMBERS["interrupted"]
 MISALIGNED = NUMBERS["misaligned access"]
 """Not an end but a turn: the lane runs again in a build that does such accesses byte by byte."""
 HOST_ERROR = NUMBERS["error in a host function"]
+EXIT = KERNEL + FAIL_EXIT
+"""The program ended by itself; its code is the kernel's to tell."""

@@ -1,0 +1,161 @@
+"""`lanewise.run` and `lanewise.stream`: programs on many lanes from Python, with results as arrays and lists."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from lanewise.batch import amounts, given, running
+from lanewise.batch.result import BatchResult
+from lanewise.batch.spec import LaneOutcome, Limits, Task
+from lanewise.devices import Device
+
+if TYPE_CHECKING:
+    from lanewise.wasm.module import Module
+
+
+def run(
+    program: str | os.PathLike[str] | bytes | Module,
+    *,
+    lanes: int | None = None,
+    args: given.Arguments = (),
+    stdin: given.Input = None,
+    dirs: given.Directories = None,
+    env: Mapping[str, str] | None = None,
+    device: str | Device = "auto",
+    seed: int | None = None,
+    fuel: int | None = None,
+    timeout: float | str | None = None,
+    memory: int | str | None = None,
+    stack: int | str | None = None,
+    output_limit: int | str | None = amounts.BATCH_OUTPUT,
+    fail_fast: bool = False,
+    check: bool = False,
+) -> BatchResult:
+    """Run a WebAssembly program (WASI) on many lanes, wait for all of them, and give how each ended.
+
+    - `program`: a path, bytes, or a module that is loaded already.
+    - `lanes`: how many; by default as many as `args` or `stdin` has entries for, else 1.
+    - `args`: a list of arguments, in which `{lane}` is the lane's number; or a list of such lists, one per lane; or a
+      function from the lane to its list.
+    - `stdin`: text or bytes that every lane reads; or a list of them, one per lane; or a function from the lane.
+    - `dirs`: directories that the program may use: {"name in the program": "path"}, or a list of paths.
+    - `env`: its environment; empty by default.
+    - `device`: auto, cpu, cuda, cuda:1, or a device.
+    - `seed`: makes its random numbers the same in every run, and others in each lane.
+    - `fuel`, `memory`, `stack`, `output_limit`: what a lane may use; sizes are bytes or such as "16M".
+    - `timeout`: seconds that the run may take, or such as "2m".
+    - `fail_fast`: end the run when a lane fails.
+    - `check`: raise a BatchError that names the lanes that failed, if any did.
+    """
+    with stream(
+        program,
+        lanes=lanes,
+        args=args,
+        stdin=stdin,
+        dirs=dirs,
+        env=env,
+        device=device,
+        seed=seed,
+        fuel=fuel,
+        timeout=timeout,
+        memory=memory,
+        stack=stack,
+        output_limit=output_limit,
+        fail_fast=fail_fast,
+    ) as ending:
+        started = time.perf_counter()
+        outcomes = list(ending)
+        seconds = time.perf_counter() - started
+    result = BatchResult(
+        ending.name, ending.lanes, outcomes, seconds=seconds, device=ending.device, stopped=ending.stopped
+    )
+    return result.check() if check else result
+
+
+def stream(
+    program: str | os.PathLike[str] | bytes | Module,
+    *,
+    lanes: int | None = None,
+    args: given.Arguments = (),
+    stdin: given.Input = None,
+    dirs: given.Directories = None,
+    env: Mapping[str, str] | None = None,
+    device: str | Device = "auto",
+    seed: int | None = None,
+    fuel: int | None = None,
+    timeout: float | str | None = None,
+    memory: int | str | None = None,
+    stack: int | str | None = None,
+    output_limit: int | str | None = amounts.BATCH_OUTPUT,
+    fail_fast: bool = False,
+) -> LaneStream:
+    """Start what `run` runs, and give lanes as they end: an iterator of outcomes. Closing it ends the run."""
+    data, name, module = given.program(program)
+    task = Task(
+        program=data,
+        name=name,
+        lanes=given.count_of_lanes(lanes, args, stdin),
+        inputs=given.inputs(name, args, stdin),
+        environment=given.environment(env),
+        directories=given.directories(dirs),
+        device=device.name if isinstance(device, Device) else device,
+        seed=given.whole_or_none("seed", seed, amounts.SEEDS),
+        limits=Limits(
+            memory=given.size("memory", memory, amounts.MEMORY),
+            stack=given.size("stack", stack, amounts.STACK),
+            fuel=given.whole_or_none("fuel", fuel, amounts.FUEL),
+            timeout=given.seconds("timeout", timeout),
+            output=given.size("output_limit", output_limit, amounts.OUTPUT),
+        ),
+        fail_fast=fail_fast,
+    )
+    return LaneStream(task, module)
+
+
+class LaneStream(Iterator[LaneOutcome]):
+    """Lanes in the order in which they end. Leaving it, by `close`, by `with` or by Ctrl-C, ends the run."""
+
+    def __init__(self, task: Task, module: Module | None) -> None:
+        self._run = running.start(task, module)
+        self._outcomes = self._run.outcomes()
+        self.name = task.name
+        self.lanes = task.lanes
+
+    @property
+    def device(self) -> str:
+        """Where it runs."""
+        return self._run.device_name
+
+    @property
+    def stopped(self) -> str | None:
+        """Once there are no more lanes: why that was before all had ended, or None."""
+        return self._run.stopped
+
+    def __next__(self) -> LaneOutcome:
+        try:
+            return next(self._outcomes)
+        except StopIteration:
+            raise
+        except BaseException:  # Ctrl-C most of all: a notebook goes on, and the lanes must not
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the run; lanes that have not ended are lost."""
+        self._run.stop()
+        for _ in self._outcomes:
+            pass
+
+    def __enter__(self) -> LaneStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_outcomes"):
+            self.close()

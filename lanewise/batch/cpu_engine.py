@@ -1,0 +1,179 @@
+"""Programs on the CPU: each worker thread runs lanes one after the other, and calls back for what the host must do."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lanewise.batch.backend import WaveBackend
+from lanewise.batch.program import process_code, with_kernel
+from lanewise.batch.service import HostService, StoppedError
+from lanewise.batch.spec import Task
+from lanewise.batch.wave import RunFacts, run_record, tell_time
+from lanewise.compiler import Target, load_object
+from lanewise.devices.cpu import CpuDevice
+from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
+from lanewise.devices.cpu_native import runtime
+from lanewise.errors import DeviceError
+from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request
+from lanewise.wasm import lanes
+from lanewise.wasm.build import host_build, with_fixed_memory
+from lanewise.wasm.cpu_lanes import find_places, make_slots
+from lanewise.wasm.lane_setup import lane_choices
+from lanewise.wasm.lanes import ENTRY
+from lanewise.wasm.model import Module
+
+_CONSOLE_BYTES = 16 * 2**20
+_REQUEST_BYTES = 64 * 1024
+"""Data that a request can take."""
+_WAVE_LANES = 16 * 1024
+_UNLIMITED = 2**63 - 1
+_CHUNKS = 64
+"""Chunks per worker: lanes of a wave may differ much in how long they take."""
+_MOST_BYTES = 2**32
+
+REQUEST_IN = struct.Struct("<16xII6QII")
+"""From the beginning of a Request: lane, op, arguments, sent, room."""
+REQUEST_OUT = struct.Struct("<II6Q")
+"""From `error` on: error, received, values."""
+ERROR_AT = Request.offsets["error"]
+assert REQUEST_IN.size == ERROR_AT
+assert ERROR_AT + REQUEST_OUT.size == Request.size
+
+
+class CpuWaves(WaveBackend):
+    """The machine that Python runs on."""
+
+    def __init__(self, task: Task, module: Module, device: CpuDevice) -> None:
+        super().__init__(task, module)
+        self.device_name = device.name
+        self.wave_lanes = _WAVE_LANES
+        self._device = device
+        choices: dict[str, Any] = {"lanes": True, "process": True, "meter": "off" if task.limits.fuel is None else "count"}
+        made = host_build(**choices | lane_choices(module))
+        self._build = replace(
+            with_fixed_memory(made, made.fixed_memory), reserve=task.limits.memory or _MOST_BYTES
+        )
+        self._target = Target.host()
+        self._made = process_code(module, self._build, self._target)
+        self._load(self._made.codes)
+        self._workers = min(device.properties.cores, task.lanes)
+        self._copies: list[np.ndarray[Any, Any]] = []
+        self._keep: list[Any] = []
+        self._words = np.zeros(lanes.ARRAYS, np.uint64)
+        self._slots = make_slots(module, self._build, self._made.facts, self._words, self._workers)
+        self._requests = np.zeros((self._workers, Request.size + _REQUEST_BYTES), np.uint8)
+        self._ios = np.zeros(self._workers, LaneIo.dtype)
+        self._ios["request"] = self._requests.ctypes.data + np.arange(self._workers) * self._requests.shape[1]
+        self._console = Console.record()
+        self._console_bytes = np.zeros(0 if task.streaming else _CONSOLE_BYTES, np.uint8)
+        self._facts: RunFacts | None = None
+        self._service: HostService | None = None
+        self._launch: CpuLaunch | None = None
+        self._callback = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(self._answer)
+
+    def _load(self, codes: list[bytes]) -> None:
+        self._codes = codes
+        library = load_object(with_kernel(codes, self._target), [ENTRY], runtime().guest_imports())
+        self._code = NativeCode("program", library.address(ENTRY), library)
+
+    def place(self, content: bytes) -> int:
+        copy = np.frombuffer(content, np.uint8)
+        aligned = np.empty(-(-len(content) // 8), np.uint64)
+        aligned.view(np.uint8)[: len(content)] = copy
+        self._copies.append(aligned)
+        return int(aligned.ctypes.data)
+
+    def start(self, first: int, count: int, service: HostService) -> None:
+        better = self._made.better
+        if better is not None and better.result is not None:
+            self._load(better.result)  # type: ignore[arg-type]
+            self._made = self._made._replace(better=None)
+        self._service = service
+        self._keep = []
+        self._facts = self._facts or RunFacts(self.task, service.names)
+        run = run_record(self.task, self._facts, first, count, self._put)
+        tell_time(run, time.monotonic_ns())
+        self._records = np.zeros(count, LaneRecord.dtype)
+        self._status = np.zeros(count, np.uint64)
+        self._drained = 0
+        self._console["head"], self._console["capacity"] = 0, self._console_bytes.nbytes
+        self._console["records"] = self._console_bytes.ctypes.data
+        self._stop = np.zeros(1, np.uint64)
+        run["records"], run["console"] = self._records.ctypes.data, self._console.ctypes.data
+        run["callback"] = ctypes.cast(self._callback, ctypes.c_void_p).value
+        run["capacity"], run["stride"] = _REQUEST_BYTES, self._build.stride
+        run["stream_types"] = service.stream_types
+        words = self._words
+        words[lanes.COUNT], words[lanes.NEXT], words[lanes.SLOT] = count, 0, 0
+        words[lanes.CHUNK] = max(1, count // (self._workers * _CHUNKS))
+        words[lanes.STATUS] = self._status.ctypes.data
+        words[lanes.SLOTS] = self._workers
+        words[lanes.FUEL] = _UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
+        words[lanes.LANES_IO], words[lanes.RUN_IO] = self._ios.ctypes.data, run.ctypes.data
+        self._keep.append(run)
+        block = np.array([words.ctypes.data], np.uint64).tobytes()
+        self._launch = self._device.launch_native(self._code, block, self._workers, [self._keep, self._status, self])
+
+    def _put(self, array: np.ndarray[Any, Any]) -> int:
+        self._keep.append(array)
+        return int(array.ctypes.data)
+
+    def _answer(self, _: int, address: int) -> int:
+        """Called by lanes on worker threads: answer the request at an address; 1 if the run is to end."""
+        service = self._service
+        assert service is not None
+        try:
+            lane, op, *arguments, sent, room = REQUEST_IN.unpack(ctypes.string_at(address, REQUEST_IN.size))
+            data = ctypes.string_at(address + Request.size, sent) if sent else b""
+            if service.stopping:
+                return 1
+            reply = service.serve(lane, op, arguments, data, room)
+            values = (*reply.values, 0, 0, 0, 0, 0, 0)[:6]
+            head = REQUEST_OUT.pack(reply.errno, len(reply.data), *values)
+            ctypes.memmove(address + ERROR_AT, head, len(head))
+            if reply.data:
+                ctypes.memmove(address + Request.size, reply.data, len(reply.data))
+        except StoppedError:
+            return 1
+        except BaseException as error:  # no exception passes through native code
+            service.failure = service.failure or error
+            return 1
+        return 0
+
+    def wait(self, seconds: float) -> bool:
+        assert self._launch is not None
+        return self._launch.wait(seconds)
+
+    def look(self) -> np.ndarray[Any, Any]:
+        assert self._service is not None
+        records = self._records.copy()  # before the output: what a lane that has ended wrote is there by now
+        end = min(int(self._console["head"]), self._console_bytes.nbytes)
+        fresh = memoryview(self._console_bytes)[self._drained : end]
+        self._drained += self._service.outputs.gather(fresh)
+        if self._launch is None or self._launch.done:
+            self._console_bytes[:end] = 0  # the next wave's records are seen by their first word
+        return records
+
+    def traps(self) -> np.ndarray[Any, Any]:
+        status = self._status.copy()
+        find_places(status, self._codes)
+        return status
+
+    def stop(self) -> None:
+        assert self._service is not None
+        assert self._launch is not None
+        self._service.stopping = True
+        ending = threading.Thread(target=self._launch.cancel)
+        ending.start()
+        ending.join()
+        try:
+            self._launch.wait()
+        except DeviceError:
+            pass  # that it was cancelled is what was asked for

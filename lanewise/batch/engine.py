@@ -1,0 +1,159 @@
+"""A run: wave after wave of lanes on a device, their outcomes as they end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from lanewise.batch.backend import WaveBackend
+from lanewise.batch.console import Outputs
+from lanewise.batch.program import program_of
+from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
+from lanewise.batch.service import HostService
+from lanewise.batch.spec import LaneOutcome, Task
+from lanewise.devices import device as find_device
+from lanewise.devices.cpu import CpuDevice
+from lanewise.devices.cuda import CudaDevice
+from lanewise.errors import ArgumentError, DeviceError, WasmTrap
+from lanewise.host.files import Filesystem
+from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS
+from lanewise.wasm import traps
+from lanewise.wasm.module import Module
+from lanewise.wasm.places import function_at
+
+_STEP = 0.05
+"""Seconds between two looks at a wave that runs."""
+_CUT_OFF = {INTERRUPTED: "interrupted", TIMED_OUT: "timed out", LANE_FAILED: "interrupted", DEVICE_FAILED: "device lost"}
+
+
+class Run:
+    """A task that is being run; see `running.Running`."""
+
+    def __init__(self, task: Task, module: Module | None = None) -> None:
+        if task.lanes < 1:
+            raise ArgumentError(f"a run needs 1 lane or more, not {task.lanes}")
+        self.task = task
+        self.stopped: str | None = None
+        self._wish: str | None = None
+        self._module = program_of(task, module)
+        self._files = Filesystem(task.directories, self._place)
+        try:
+            self._backend = _backend_for(task, self._module)
+        except BaseException:
+            self._files.close()
+            raise
+        self._service: HostService | None = None
+
+    def _place(self, content: bytes) -> int:
+        return self._backend.place(content)
+
+    @property
+    def device_name(self) -> str:
+        """Where it runs."""
+        return self._backend.device_name
+
+    @property
+    def placement(self) -> str:
+        """How lanes lie on a GPU; empty on the CPU."""
+        return self._backend.placement
+
+    def stop(self) -> None:
+        """End soon; from any thread."""
+        self._wish = self._wish or INTERRUPTED
+        if self._service is not None:
+            self._service.stopping = True
+
+    def outcomes(self) -> Iterator[LaneOutcome]:
+        """Lanes in the order in which they end."""
+        limit = self.task.limits.timeout
+        deadline = None if limit is None else time.monotonic() + limit
+        first = 0
+        try:
+            while first < self.task.lanes and self._wish is None:
+                count = min(self._backend.wave_lanes, self.task.lanes - first)
+                yield from self._wave(first, count, deadline)
+                first += count
+        finally:
+            self._backend.close()
+            self._files.close()
+            self.stopped = self._wish
+
+    def _wave(self, first: int, count: int, deadline: float | None) -> Iterator[LaneOutcome]:
+        service = self._service = HostService(self._files, Outputs(), self.task.streaming)
+        told = np.zeros(count, bool)
+        over, failure = False, None
+        try:
+            self._backend.start(first, count, service)
+            while not over and self._wish is None:
+                over = self._backend.wait(_STEP)
+                if service.failure is not None:
+                    raise service.failure
+                for outcome in self._ended(first, told):
+                    yield outcome
+                    if self.task.fail_fast and not outcome.ok:
+                        self._wish = self._wish or LANE_FAILED
+                if not over and deadline is not None and time.monotonic() > deadline:
+                    self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
+        except DeviceError as error:
+            failure = error
+            self._wish = f"{DEVICE_FAILED}: {error}"
+            over = True
+        finally:
+            service.stopping = self._wish is not None
+            if not over:
+                self._backend.stop()
+            service.close()
+        if failure is None:
+            yield from self._ended(first, told)
+        if self._wish is not None:
+            yield from self._cut_off(first, told)
+
+    def _ended(self, first: int, told: np.ndarray[Any, Any]) -> Iterator[LaneOutcome]:
+        """Lanes that have ended since the last look."""
+        assert self._service is not None
+        self._records = self._backend.look()
+        fresh = np.flatnonzero((self._records["state"] == LANE_ENDED) & ~told)
+        if not len(fresh):
+            return
+        told[fresh] = True
+        status = self._backend.traps()[fresh].tolist()
+        seconds = (self._records["nanoseconds"][fresh] / 1e9).tolist()
+        codes = self._records["exit_code"][fresh].tolist()
+        for lane, word, taken, code in zip(fresh.tolist(), status, seconds, codes, strict=True):
+            out, err = self._service.outputs.take(lane)
+            kind = word & 0xFFFFFFFF
+            if kind in (0, traps.EXIT):
+                yield LaneOutcome(first + lane, code, None, None, taken, out, err)
+            else:
+                words, trap = self._trap(kind, word >> 32)
+                yield LaneOutcome(first + lane, None, trap, words, taken, out, err)
+
+    def _trap(self, kind: int, place: int) -> tuple[str, str]:
+        words = traps.KINDS[kind]
+        name = function_at(self._module, place) if place else ""
+        return words, str(WasmTrap(words, function=name, offset=place))
+
+    def _cut_off(self, first: int, told: np.ndarray[Any, Any]) -> Iterator[LaneOutcome]:
+        """Lanes that were running when the run was ended."""
+        assert self._service is not None
+        assert self._wish is not None
+        kind = next(words for wish, words in _CUT_OFF.items() if self._wish.startswith(wish))
+        for lane in np.flatnonzero((self._records["state"] != LANE_WAITS) & ~told).tolist():
+            out, err = self._service.outputs.take(lane)
+            yield LaneOutcome(first + lane, None, kind, kind, 0.0, out, err)
+
+
+def _backend_for(task: Task, module: Any) -> WaveBackend:
+    device = find_device(task.device)
+    if isinstance(device, CpuDevice):
+        from lanewise.batch.cpu_engine import CpuWaves
+
+        return CpuWaves(task, module, device)
+    if isinstance(device, CudaDevice):
+        from lanewise.batch.cuda_engine import CudaWaves
+
+        return CudaWaves(task, module, device)
+    raise ArgumentError(f"programs run on cpu or cuda, not on {device.name}")

@@ -1,0 +1,161 @@
+"""What Python code gives to `run`, checked and made the same: a program, lanes, their inputs, directories, limits."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, SupportsIndex, TypeGuard
+
+from lanewise.batch import amounts
+from lanewise.batch.inputs import NO_INPUT, GivenInputs, Template, encoded_argument
+from lanewise.batch.source import read_program
+from lanewise.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from lanewise.wasm.module import Module
+
+Argument = str | bytes | os.PathLike[str]
+Arguments = Sequence[Argument] | Sequence[Sequence[Argument]] | Callable[[int], Sequence[Argument]]
+Text = str | bytes
+Input = Text | Sequence[Text] | Callable[[int], Text] | None
+Place = str | os.PathLike[str]
+Directories = Mapping[str, Place] | Sequence[Place] | Place | None
+
+_NAMELESS = "program.wasm"
+
+
+def program(source: Place | bytes | Module) -> tuple[bytes, str, Module | None]:
+    """The bytes of a program, the name it goes by, and the module if it is loaded already."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return bytes(source), _NAMELESS, None
+    if isinstance(source, str | os.PathLike):
+        return read_program(source), os.path.basename(source), None
+    from lanewise.wasm.module import Module  # whoever has one has loaded this
+
+    if isinstance(source, Module):
+        return source.model.data, source.name, source
+    hint = "; pass what its read() gives" if hasattr(source, "read") else ""
+    raise ArgumentError(f"a program is a path, bytes or a module, not {type(source).__name__}{hint}")
+
+
+def count_of_lanes(lanes: int | None, args: Arguments, stdin: Input) -> int:
+    """How many lanes there are, which all that is given per lane must agree about."""
+    found: dict[str, int] = {}
+    if lanes is not None:
+        found["lanes"] = whole("lanes", lanes, amounts.LANES)
+    if _per_lane(args):
+        found["args"] = len(args)
+    if _is_list(stdin):
+        found["stdin"] = len(stdin)
+    counts = set(found.values())
+    if len(counts) > 1:
+        said = " and ".join(f"{name} says {count:,}" for name, count in found.items())
+        raise ArgumentError(f"it is not clear how many lanes there are: {said}")
+    if counts == {0}:
+        raise ArgumentError(f"{next(iter(found))} has no entries, so there is no lane to run")
+    return counts.pop() if counts else 1
+
+
+def inputs(name: str, args: Arguments, stdin: Input) -> GivenInputs:
+    """What lanes get that differs from lane to lane, as functions of the lane."""
+    same, arguments = _arguments(name, args)
+    return GivenInputs(arguments, _stdin(stdin), same_arguments=same)
+
+
+def environment(variables: Mapping[str, str] | None) -> dict[str, str]:
+    """The environment of a program."""
+    found = dict(variables or {})
+    for name, value in found.items():
+        if not isinstance(name, str) or not isinstance(value, str) or not name or "=" in name or "\0" in name + value:
+            raise ArgumentError(f"env: {name!r}: {value!r} is no variable; both are text, and the name has no = in it")
+    return found
+
+
+def directories(dirs: Directories) -> list[tuple[Path, str]]:
+    """Directories with what lanes call them."""
+    if dirs is None:
+        pairs: list[tuple[Place, str]] = []
+    elif isinstance(dirs, Mapping):
+        pairs = [(host, guest) for guest, host in dirs.items()]
+    else:
+        pairs = [(host, os.fspath(host)) for host in ([dirs] if isinstance(dirs, str | os.PathLike) else dirs)]
+    for host, _ in pairs:
+        if not os.path.isdir(host):
+            raise ArgumentError(f"dirs: there is no directory {os.fspath(host)!r}; name one that the program may use")
+    return [(Path(host), guest) for host, guest in pairs]
+
+
+def whole(name: str, value: SupportsIndex, sensible: range) -> int:
+    """A whole number, also one of NumPy, that makes sense."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or operator.index(value) not in sensible:
+        raise ArgumentError(f"{name} is {value!r}; it is a whole number from {sensible[0]} to {sensible[-1]}")
+    return operator.index(value)
+
+
+def whole_or_none(name: str, value: SupportsIndex | None, sensible: range) -> int | None:
+    """The same where None stands for none."""
+    return None if value is None else whole(name, value, sensible)
+
+
+def size(name: str, value: SupportsIndex | str | None, sensible: range) -> int | None:
+    """A number of bytes, or such as 16M."""
+    if isinstance(value, str):
+        try:
+            value = amounts.size(value)
+        except ArgumentError as error:
+            raise ArgumentError(f"{name}: {error}") from None
+    return whole_or_none(name, value, sensible)
+
+
+def seconds(name: str, value: float | str | None) -> float | None:
+    """A number of seconds above 0, or such as 2m."""
+    if value is None:
+        return None
+    try:
+        return amounts.seconds(value if isinstance(value, str) else f"{float(value):f}")
+    except (ArgumentError, TypeError, ValueError):
+        raise ArgumentError(f"{name} is {value!r}; it is seconds above 0, such as 5, 0.5 or '2m', or None") from None
+
+
+def _arguments(name: str, args: Arguments) -> tuple[bool, Callable[[int], Sequence[bytes]]]:
+    if isinstance(args, str | bytes):
+        raise ArgumentError(f"args is a list of arguments, one after the other; write args=[{args!r}]")
+    first = encoded_argument(name)
+    if callable(args):
+        return False, lambda lane: [first, *map(encoded_argument, args(lane))]
+    if _per_lane(args):
+        return False, lambda lane: [first, *map(encoded_argument, args[lane])]
+    template = Template(name, args, lane=True, item=False)  # type: ignore[arg-type] # not per lane, so plain arguments
+    return template.same, template.fill
+
+
+def _stdin(stdin: Input) -> Callable[[int], bytes]:
+    if stdin is None:
+        return lambda lane: NO_INPUT
+    if callable(stdin):
+        return lambda lane: _encoded(stdin(lane))
+    if _is_list(stdin):
+        return lambda lane: _encoded(stdin[lane])
+    same = _encoded(stdin)
+    return lambda lane: same
+
+
+def _per_lane(args: Arguments) -> TypeGuard[Sequence[Sequence[Argument]]]:
+    """Whether these are lists of arguments, one per lane."""
+    if callable(args) or isinstance(args, str | bytes) or not len(args):
+        return False
+    return all(isinstance(one, Sequence) and not isinstance(one, str | bytes) for one in args)
+
+
+def _is_list(stdin: Input) -> TypeGuard[Sequence[Text]]:
+    return stdin is not None and not callable(stdin) and not isinstance(stdin, str | bytes | bytearray | memoryview)
+
+
+def _encoded(text: object) -> bytes:
+    if isinstance(text, str):
+        return text.encode()
+    if isinstance(text, bytes | bytearray | memoryview):
+        return bytes(text)
+    raise ArgumentError(f"what a lane reads is text or bytes, not {type(text).__name__}")

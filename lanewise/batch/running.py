@@ -1,0 +1,48 @@
+"""A run as the command line and the Python API see it: the seam before the engine, loaded when one starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from lanewise.batch.spec import LaneOutcome, Task
+    from lanewise.wasm.module import Module
+
+INTERRUPTED = "interrupted"
+TIMED_OUT = "time-out"
+LANE_FAILED = "a lane failed"
+DEVICE_FAILED = "the device failed"
+"""What `Running.stopped` begins with."""
+
+CUT_OFF = frozenset({"interrupted", "timed out", "device lost"})
+"""Kinds of outcome that say nothing about the program: the run was ended while the lane ran."""
+
+
+class Running(Protocol):
+    """A program on its way: ask for its outcomes once; `stop` may be called from any thread and by signal handlers."""
+
+    @property
+    def device_name(self) -> str:
+        """Where it runs: cpu, or cuda:0 with the name of the GPU."""
+
+    @property
+    def placement(self) -> str:
+        """How lanes lie on a GPU; empty on the CPU."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Once the outcomes have ended: why that was before all lanes had, or None."""
+
+    def outcomes(self) -> Iterator[LaneOutcome]:
+        """Lanes in the order in which they end; those that the end of the run cut off are among them."""
+
+    def stop(self) -> None:
+        """End soon."""
+
+
+def start(task: Task, module: Module | None = None) -> Running:
+    """Load a program and check that it can be run so; `module` is the same program where it is loaded already."""
+    from lanewise.batch.engine import Run  # the engine and its compiler: nothing that --help should wait for
+
+    return Run(task, module)

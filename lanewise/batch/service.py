@@ -1,0 +1,149 @@
+"""The host's side of requests: files, standard input, and output that goes through at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import threading
+from collections.abc import Sequence
+
+from lanewise.batch.console import Outputs
+from lanewise.host.files import Filesystem, LaneFiles, Reply
+from lanewise.kernel.wasi_numbers import (
+    CHARACTER_DEVICE,
+    EAGAIN,
+    EBADF,
+    EIO,
+    EPIPE,
+    REQUEST_CONSOLE,
+    REQUEST_LANE_OVER,
+    REQUEST_POLL,
+    REQUEST_STDIN,
+    SUCCESS,
+    UNKNOWN,
+)
+
+_STEP = 0.05
+"""Seconds between two looks whether the run is to end, while a lane waits for the outside."""
+_DONE = Reply(SUCCESS)
+
+
+class StoppedError(Exception):
+    """The run is to end: there is no answer."""
+
+
+class HostService:
+    """Serves the lanes of one wave; different lanes from different threads."""
+
+    def __init__(self, files: Filesystem, outputs: Outputs, streaming: bool) -> None:
+        self.outputs = outputs
+        self.stopping = False
+        self.failure: BaseException | None = None
+        """What went wrong in the host itself."""
+        self.names = files.names
+        self.stream_types = [_kind_of(stream) if streaming else UNKNOWN for stream in range(3)]
+        self.served = 0
+        """How many requests there were."""
+        self._files = files
+        self._streaming = streaming
+        self._lanes: dict[int, LaneFiles] = {}
+        self._lock = threading.Lock()
+
+    def may_block(self, lane: int, op: int, arguments: Sequence[int]) -> bool:
+        """Whether an answer may take long, so that others should not wait for it."""
+        return op in (REQUEST_STDIN, REQUEST_POLL) or self._of(lane).may_block(op, arguments)
+
+    def serve(self, lane: int, op: int, arguments: Sequence[int], data: bytes, room: int) -> Reply:
+        """Answer a request; raises StoppedError if the run is to end."""
+        self.served += 1
+        if op == REQUEST_CONSOLE:
+            return self._write(lane, arguments[0], data)
+        if op == REQUEST_STDIN:
+            return self._read(room)
+        if op == REQUEST_LANE_OVER:
+            self._forget(lane)
+            return _DONE
+        if op == REQUEST_POLL:
+            return self._poll(lane, arguments, data, room)
+        return self._of(lane).request(op, arguments, data, room)
+
+    def _of(self, lane: int) -> LaneFiles:
+        found = self._lanes.get(lane)
+        if found is None:
+            with self._lock:
+                found = self._lanes.setdefault(lane, LaneFiles(self._files))
+        return found
+
+    def _forget(self, lane: int) -> None:
+        with self._lock:
+            found = self._lanes.pop(lane, None)
+        if found is not None:
+            found.close()
+
+    def close(self) -> None:
+        """Close whatever lanes left open."""
+        for lane in list(self._lanes):
+            self._forget(lane)
+
+    def _write(self, lane: int, stream: int, data: bytes) -> Reply:
+        if not self._streaming:
+            with self._lock:
+                self.outputs.add(lane, stream, data)
+            return Reply(SUCCESS, (len(data),))
+        try:
+            return Reply(SUCCESS, (_write_all(stream, data),))
+        except BrokenPipeError:
+            return Reply(EPIPE)
+        except OSError:
+            return Reply(EIO)
+
+    def _read(self, room: int) -> Reply:
+        """Standard input of the host, in steps, so that a run that is to end does not wait for a key."""
+        try:
+            number = sys.stdin.fileno()
+            while not select.select([number], [], [], _STEP)[0]:
+                if self.stopping:
+                    raise StoppedError
+            return Reply(SUCCESS, (), os.read(number, room))
+        except BlockingIOError:
+            return Reply(EAGAIN)
+        except (OSError, ValueError, AttributeError):
+            return Reply(EBADF)
+
+    def _poll(self, lane: int, arguments: Sequence[int], data: bytes, room: int) -> Reply:
+        """Wait in steps for the same reason; a lane whose time is over gets an answer without anything ready."""
+        left = arguments[0]
+        while True:
+            step = min(left, int(_STEP * 1e9))
+            reply = self._of(lane).request(REQUEST_POLL, [step, *arguments[1:]], data, room)
+            left -= step
+            if reply.errno or any(reply.data) or left <= 0:
+                return reply
+            if self.stopping:
+                raise StoppedError
+
+
+def _kind_of(stream: int) -> int:
+    """What kind of file a standard stream of the host is to guests, who only want to know if somebody watches."""
+    try:
+        return CHARACTER_DEVICE if os.isatty(stream) else UNKNOWN
+    except OSError:
+        return UNKNOWN
+
+
+def _write_all(stream: int, data: bytes) -> int:
+    """Write to a standard stream of the host, behind what Python itself has written."""
+    target = sys.stdout if stream == 1 else sys.stderr
+    with contextlib.suppress(ValueError, OSError):
+        target.flush()
+    try:
+        number = target.fileno()
+    except (OSError, ValueError, AttributeError):  # a notebook's, which has no file of its own
+        target.write(data.decode(errors="replace"))
+        return len(data)
+    done = 0
+    while done < len(data):
+        done += os.write(number, data[done:])
+    return done

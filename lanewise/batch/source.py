@@ -1,0 +1,36 @@
+"""The bytes of a program and the name it goes by, without a look at what they mean: that is the engine's."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from lanewise.errors import ArgumentError
+
+MAGIC = b"\0asm"
+"""The first bytes of every WebAssembly module."""
+
+
+def read_program(path: str | os.PathLike[str]) -> bytes:
+    """Read a program's file; what keeps it from being read is said in one sentence."""
+    place = Path(path)
+    try:
+        return place.read_bytes()
+    except FileNotFoundError:
+        raise ArgumentError(f"there is no program {str(place)!r}{_near(place)}") from None
+    except IsADirectoryError:
+        raise ArgumentError(f"{str(place)!r} is a directory; give the path of a .wasm file") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ArgumentError(f"the program {str(place)[:200]!r} cannot be read: {reason}") from None
+
+
+def _near(path: Path) -> str:
+    """A file beside it that was likely meant."""
+    try:
+        beside = [one.name for one in path.parent.glob("*.wasm")]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, beside, 1)
+    return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""

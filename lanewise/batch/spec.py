@@ -1,0 +1,80 @@
+"""What to run, and how it went: the words between the command line, the Python API and the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+class Inputs(Protocol):
+    """What lanes get that differs from lane to lane. Asked for a wave at a time, when the wave is about to run."""
+
+    def arguments(self, lane: int) -> Sequence[bytes]:
+        """The arguments of a lane, the program's name included."""
+
+    def stdin(self, lane: int) -> bytes | None:
+        """What a lane reads on its standard input; None for that of the host."""
+
+    @property
+    def same_arguments(self) -> bool:
+        """Whether all lanes have the same arguments, so that one copy does for all."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a lane may use; None is without limit."""
+
+    memory: int | None = None
+    """Bytes that linear memory can grow to."""
+    stack: int | None = None
+    """GPU: bytes of stack for the calls of a lane."""
+    fuel: int | None = None
+    """Steps."""
+    timeout: float | None = None
+    """Seconds that the whole run may take."""
+    output: int | None = None
+    """Bytes that a lane may write to its standard streams."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A program and all that it is run with."""
+
+    program: bytes
+    name: str
+    lanes: int
+    inputs: Inputs
+    environment: Mapping[str, str] = field(default_factory=dict)
+    directories: Sequence[tuple[Path, str]] = ()
+    """Preopened directories: where each is on the host, and what lanes call it."""
+    device: str = "auto"
+    seed: int | None = None
+    """What random numbers come from; None for others each time. Each lane has its own."""
+    limits: Limits = Limits()
+    streaming: bool = False
+    """Whether output goes to the host's own streams as it is written, instead of being gathered: for one lane."""
+    fail_fast: bool = False
+    """Whether the first lane that fails ends the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneOutcome:
+    """How one lane ended."""
+
+    lane: int
+    exit_code: int | None
+    """None if it did not end by itself."""
+    trap: str | None
+    """Why it was ended, with function and byte where they are known."""
+    kind: str | None
+    """What it was ended by in a word or two, the same for all lanes that ended so: for counting."""
+    seconds: float
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself with 0."""
+        return self.exit_code == 0

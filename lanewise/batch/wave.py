@@ -1,0 +1,83 @@
+"""The lanes that run at once: what they are given, and what they leave."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lanewise.batch.spec import Task
+from lanewise.kernel.lane_io import RunIo, Span
+
+Put = Callable[[np.ndarray[Any, Any]], int]
+"""Puts an array where lanes can read it, and gives its address; it stays there as long as the wave does."""
+_NO_LIMIT = 2**62
+
+
+class RunFacts:
+    """What is the same in all waves of a run."""
+
+    def __init__(self, task: Task, names: Sequence[bytes]) -> None:
+        self.environment = _joined([f"{name}={value}".encode() for name, value in task.environment.items()])
+        self.environment_count = len(task.environment)
+        self.names = names
+        seed = os.urandom(32) if task.seed is None else hashlib.sha256(str(task.seed).encode()).digest()
+        self.key = np.frombuffer(seed, np.uint32)
+
+
+def run_record(task: Task, facts: RunFacts, first: int, count: int, put: Put) -> Any:
+    """What the kernel is told of a wave: all but the addresses of what the engine itself makes."""
+    run = RunIo.record()
+    run["first_lane"], run["lanes"] = first, task.lanes
+    lanes = range(first, first + (1 if task.inputs.same_arguments else count))
+    run["arguments"] = put(_spans([task.inputs.arguments(lane) for lane in lanes], put))
+    run["argument_step"] = 0 if task.inputs.same_arguments else Span.size
+    run["stdin"] = _standard_input(task, first, count, put)
+    environment = np.zeros(1, Span.dtype)
+    environment["address"] = put(facts.environment)
+    environment["nbytes"], environment["count"] = facts.environment.nbytes, facts.environment_count
+    run["environment"] = put(environment)
+    names = np.zeros(max(1, len(facts.names)), Span.dtype)
+    for number, name in enumerate(facts.names):
+        names[number] = (put(np.frombuffer(name, np.uint8)), len(name), 1)
+    run["preopened"], run["preopened_count"] = put(names), len(facts.names)
+    run["output_limit"] = _NO_LIMIT if task.limits.output is None else task.limits.output
+    run["key"] = facts.key
+    return run
+
+
+def tell_time(run: Any, now: int) -> None:
+    """Tie the device's clock, which shows `now`, to the time of day."""
+    run["realtime_offset"], run["started"] = time.time_ns() - now, now
+
+
+def _joined(strings: Sequence[bytes]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(b"".join(string + b"\0" for string in strings) or b"\0", np.uint8)
+
+
+def _spans(lists: Sequence[Sequence[bytes]], put: Put) -> np.ndarray[Any, Any]:
+    """Lists of strings, one behind the other, and where each list lies."""
+    blocks = [b"".join(string + b"\0" for string in strings) for strings in lists]
+    return _placed(blocks, [len(strings) for strings in lists], put)
+
+
+def _standard_input(task: Task, first: int, count: int, put: Put) -> int:
+    """The address of what lanes read on standard input; 0 if it is the host's."""
+    given = [task.inputs.stdin(lane) for lane in range(first, first + count)]
+    blocks = [one for one in given if one is not None]
+    if len(blocks) < len(given):
+        return 0
+    return put(_placed(blocks, [1] * len(blocks), put))
+
+
+def _placed(blocks: Sequence[bytes], counts: Sequence[int], put: Put) -> np.ndarray[Any, Any]:
+    spans = np.zeros(len(blocks), Span.dtype)
+    sizes = np.fromiter(map(len, blocks), np.uint64, len(blocks))
+    base = put(np.frombuffer(b"".join(blocks) or b"\0", np.uint8))
+    spans["address"] = base + np.cumsum(sizes) - sizes
+    spans["nbytes"], spans["count"] = sizes, counts
+    return spans

@@ -1,0 +1,200 @@
+"""`gpu-run`: run a WebAssembly program on one lane or on many, with arguments, files and output as people know them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from lanewise.batch import running
+from lanewise.batch.ordering import LaneOrder
+from lanewise.batch.report import Tally, summary, unfinished_sentence
+from lanewise.batch.running import Running
+from lanewise.cli.gpu_run_options import Options, parse
+from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
+from lanewise.cli.gpu_run_progress import Progress
+from lanewise.cli.gpu_run_task import Job, job
+from lanewise.errors import CompileError, DeviceLostError, LanewiseError, OutOfMemoryError
+from lanewise.version import __version__
+
+OK, FAILED, MISTAKE, UNFINISHED, TIMED_OUT, TRAPPED = 0, 1, 2, 3, 124, 134
+"""Exit statuses. 124 is that of timeout(1), 134 that of a process that aborted and of wasmtime after a trap."""
+_SIGNALLED = 128
+_COMPLETING = "_GPU_RUN_COMPLETE"
+"""What a shell sets in the environment when it asks for completions, by the rules of Typer."""
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    for name in ("stdout", "stderr"):  # who starts us may have closed them
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it stays open as long as the process
+    sys.exit(command(sys.argv[1:]))
+
+
+def command(words: Sequence[str]) -> int:
+    """Run a command line and give the exit status; mistakes and failures are one sentence, never a traceback."""
+    if _COMPLETING in os.environ:
+        return _complete(words)
+    try:
+        options = parse(words)
+        if options.help or options.version:
+            return _show(options)
+        if options.install_completion or options.show_completion:
+            return _complete(words)
+        return _run(job(options), options)
+    except BrokenPipeError:
+        return _nobody_reads()
+    except KeyboardInterrupt:
+        return _SIGNALLED + signal.SIGINT
+    except (OutputError, DeviceLostError, OutOfMemoryError, CompileError) as error:
+        return _say(str(error), UNFINISHED)
+    except (LanewiseError, OSError) as error:
+        return _say(str(error), MISTAKE)
+
+
+def _show(options: Options) -> int:
+    if options.version:
+        print(f"gpu-run {__version__}", flush=True)
+    else:
+        from lanewise.cli.gpu_run_help import help_text
+
+        print(help_text(), flush=True)
+    return OK
+
+
+def _complete(words: Sequence[str]) -> int:
+    from lanewise.cli.gpu_run_completion import run_completion  # brings Typer, which a run does without
+
+    run_completion(list(words))
+    return OK
+
+
+def _run(what: Job, options: Options) -> int:
+    run = running.start(what.task)
+    if what.task.streaming:
+        return _run_alone(run)
+    return _run_batch(run, what, options)
+
+
+def _run_alone(run: Running) -> int:
+    """One lane, whose output has gone through already: its exit code is ours."""
+    with _signals_stop(run) as caught:
+        try:
+            outcomes = list(run.outcomes())
+        except LanewiseError as error:
+            return _say(str(error), UNFINISHED)
+    if run.stopped is not None:
+        status = _status_when_stopped(run.stopped, caught)
+        return status if caught else _say(run.stopped, status)
+    (outcome,) = outcomes
+    if outcome.exit_code is None:
+        return _say(f"trap: {outcome.trap}", TRAPPED)
+    return exit_status(outcome.exit_code)
+
+
+def exit_status(exit_code: int) -> int:
+    """A program's exit code as the eight bits that a process has; failure stays failure."""
+    return exit_code & 0xFF or (OK if exit_code == 0 else FAILED)
+
+
+def _run_batch(run: Running, what: Job, options: Options) -> int:
+    tally = Tally(what.task.lanes, what.label)
+    bar = sys.stderr if sys.stderr.isatty() and not (options.quiet or what.alone) else None
+    progress = Progress(tally, bar)
+    sink = _sink(what, options, progress)
+    started = time.perf_counter()
+    with _signals_stop(run) as caught, progress:
+        trouble = _write_outcomes(run, tally, sink)
+    if not (options.quiet or what.alone):
+        seconds = time.perf_counter() - started
+        print(*summary(tally, seconds, run.device_name, run.placement), sep="\n", file=sys.stderr, flush=True)
+    return _batch_status(tally, trouble or run.stopped, caught)
+
+
+def _write_outcomes(run: Running, tally: Tally, sink: Sink) -> str | None:
+    """Count lanes and write what they wrote as they end; gives what went wrong with the run, if something did."""
+    order = LaneOrder()
+    trouble = None
+    outcomes = run.outcomes()
+    try:
+        try:
+            for outcome in outcomes:
+                tally.add(outcome)
+                sink.put(order.push(outcome) if sink.ordered else [outcome])
+        except OutputError:
+            raise
+        except LanewiseError as error:
+            trouble = str(error)
+        sink.put(order.rest())
+    except (OutputError, BrokenPipeError):  # nobody gets what the other lanes would write
+        run.stop()
+        for _ in outcomes:
+            pass
+        raise
+    return trouble
+
+
+def _batch_status(tally: Tally, stopped: str | None, caught: list[int]) -> int:
+    if stopped is None and tally.unfinished:
+        stopped = "the run ended early, and the engine does not say why"
+    if stopped is not None:
+        return _say(f"{stopped}; {unfinished_sentence(tally)}", _status_when_stopped(stopped, caught))
+    return OK if tally.ok == tally.lanes else FAILED
+
+
+def _status_when_stopped(stopped: str, caught: list[int]) -> int:
+    if stopped.startswith(running.INTERRUPTED):
+        return _SIGNALLED + (caught[0] if caught else signal.SIGINT)
+    if stopped.startswith(running.TIMED_OUT):
+        return TIMED_OUT
+    return FAILED if stopped.startswith(running.LANE_FAILED) else UNFINISHED
+
+
+def _sink(what: Job, options: Options, progress: Progress) -> Sink:
+    streams = Streams(sys.stdout.buffer, sys.stderr.buffer, progress)
+    in_files = options.output_dir is not None
+    sinks: list[Sink] = []
+    if options.output_dir is not None:
+        sinks.append(FileSink(options.output_dir, what.output_name))
+    if options.json:
+        sinks.append(JsonSink(streams, what.files, with_output=not in_files))
+    return sinks[0] if len(sinks) == 1 else Sinks(*sinks) if sinks else TextSink(streams)
+
+
+@contextmanager
+def _signals_stop(run: Running) -> Iterator[list[int]]:
+    """Let Ctrl-C and SIGTERM end the run, so that what is finished is still written; gives the signals that came.
+
+    A second one no longer waits for that.
+    """
+    caught: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        caught.append(number)
+        if len(caught) > 1:
+            raise KeyboardInterrupt
+        run.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say(sentence: str, status: int) -> int:
+    print(f"gpu-run: {sentence}", file=sys.stderr, flush=True)
+    return status
+
+
+def _nobody_reads() -> int:
+    """End like any program whose reader has gone; what Python still holds goes nowhere, and without complaint."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, sys.stderr.fileno())
+    return _SIGNALLED + signal.SIGPIPE

@@ -1,0 +1,164 @@
+"""Where lanes' output goes: the standard streams, lines of JSON, or a file for each stream of each lane."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from lanewise.batch.spec import LaneOutcome
+from lanewise.cli.gpu_run_progress import Progress
+from lanewise.errors import LanewiseError
+
+
+class OutputError(LanewiseError):
+    """Output of lanes cannot be written; the run has no use any more."""
+
+
+class Sink(Protocol):
+    """Takes lanes' output; what it has taken is not held back."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it is to get lanes in the order of their numbers."""
+
+    def put(self, outcomes: Sequence[LaneOutcome]) -> None:
+        """Write the output of some lanes."""
+
+
+class Streams:
+    """The standard streams of this process, which a progress bar may share."""
+
+    def __init__(self, stdout: BinaryIO, stderr: BinaryIO, progress: Progress) -> None:
+        self._stdout = stdout
+        self._stderr = stderr
+        self._progress = progress
+
+    def out(self, data: bytes) -> None:
+        """Write to the standard output."""
+        self._write(self._stdout, data)
+
+    def error(self, data: bytes) -> None:
+        """Write to the standard error."""
+        self._write(self._stderr, data)
+
+    def _write(self, stream: BinaryIO, data: bytes) -> None:
+        """Write all of it now: whoever reads should not wait for more lanes to end."""
+        if not data:
+            return
+        try:
+            with self._progress.aside():
+                stream.write(data)
+                stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"output cannot be written: {error.strerror}") from None
+
+
+class TextSink:
+    """The output of lanes as it is, each lane's on lines of its own."""
+
+    ordered = True
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+
+    def put(self, outcomes: Sequence[LaneOutcome]) -> None:
+        """Write the output of some lanes."""
+        self._streams.out(b"".join([_whole_lines(outcome.stdout) for outcome in outcomes]))
+        self._streams.error(b"".join([_whole_lines(outcome.stderr) for outcome in outcomes]))
+
+
+class JsonSink:
+    """A JSON object per lane, one on each line."""
+
+    ordered = True
+
+    def __init__(self, streams: Streams, files: Sequence[str] | None, *, with_output: bool) -> None:
+        """`files` names the file of each lane, if it has one."""
+        self._streams = streams
+        self._files = files
+        self._with_output = with_output
+
+    def put(self, outcomes: Sequence[LaneOutcome]) -> None:
+        """Write the records of some lanes."""
+        self._streams.out(b"".join([json.dumps(self._record(one)).encode() + b"\n" for one in outcomes]))
+
+    def _record(self, outcome: LaneOutcome) -> dict[str, Any]:
+        record: dict[str, Any] = {"lane": outcome.lane}
+        if self._files is not None:
+            record["file"] = os.fsencode(self._files[outcome.lane]).decode(errors="replace")
+        record |= {"exit_code": outcome.exit_code, "trap": outcome.trap, "seconds": round(outcome.seconds, 9)}
+        if self._with_output:
+            record |= _text_or_base64("stdout", outcome.stdout) | _text_or_base64("stderr", outcome.stderr)
+        return record
+
+
+class FileSink:
+    """Two files per lane; each is there as a whole or not at all, so an old one never has half of the new content."""
+
+    ordered = False
+
+    def __init__(self, directory: str, name: Callable[[int], str]) -> None:
+        """Make the directory if it is not there."""
+        self._directory = directory
+        self._name = name
+        self._made: set[str] = set()
+        self._make(directory)
+
+    def put(self, outcomes: Sequence[LaneOutcome]) -> None:
+        """Write the files of some lanes."""
+        for outcome in outcomes:
+            path = os.path.join(self._directory, self._name(outcome.lane))
+            self._make(os.path.dirname(path))
+            _replace(f"{path}.out", outcome.stdout)
+            _replace(f"{path}.err", outcome.stderr)
+
+    def _make(self, directory: str) -> None:
+        if directory in self._made:
+            return
+        try:
+            os.makedirs(directory, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"the directory {directory!r} cannot be made: {error.strerror}") from None
+        self._made.add(directory)
+
+
+class Sinks:
+    """Several at once."""
+
+    def __init__(self, *sinks: Sink) -> None:
+        self._sinks = sinks
+        self.ordered = any(sink.ordered for sink in sinks)
+
+    def put(self, outcomes: Sequence[LaneOutcome]) -> None:
+        """Hand lanes to each."""
+        for sink in self._sinks:
+            sink.put(outcomes)
+
+
+def _whole_lines(output: bytes) -> bytes:
+    return output + b"\n" if output and not output.endswith(b"\n") else output
+
+
+def _text_or_base64(name: str, output: bytes) -> dict[str, str]:
+    try:
+        return {name: output.decode()}
+    except UnicodeDecodeError:
+        return {f"{name}_base64": base64.b64encode(output).decode()}
+
+
+def _replace(path: str, data: bytes) -> None:
+    place = Path(path)
+    new = place.with_name(f".{place.name}.{os.getpid()}.new")
+    try:
+        with open(new, "wb") as file:
+            file.write(data)
+        os.replace(new, place)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise OutputError(f"{path!r} cannot be written: {error.strerror}") from None

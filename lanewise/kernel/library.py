@@ -1,0 +1,58 @@
+"""The kernel as code for one target: compiled once, kept in the cache, linked with every program."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from lanewise import lang
+from lanewise.compiler import Cache, Target, compile_module, default_cache
+from lanewise.kernel import descriptors, wasi_files, wasi_paths, wasi_poll, wasi_process, wasi_streams
+from lanewise.lang.abi import Abi
+from lanewise.lang.abi_host import RuntimeAbi
+from lanewise.lang.abi_nvptx import LibraryNvptxAbi
+from lanewise.lang.functions import DeviceFunction
+from lanewise.lang.program import lower_library
+
+_WASI_MODULES = (wasi_process, wasi_streams, wasi_files, wasi_paths, wasi_poll)
+WASI: dict[str, DeviceFunction] = {
+    name.removeprefix("wasi_"): function
+    for module in _WASI_MODULES
+    for name, function in vars(module).items()
+    if isinstance(function, DeviceFunction) and function.function.__module__ == module.__name__
+    if name.startswith("wasi_")
+}
+"""The functions of WASI preview 1, by name."""
+_ENTRIES = (descriptors.kernel_begin, descriptors.kernel_end)
+
+
+def kernel_code(target: Target) -> bytes:
+    """The kernel for a target: an object file, or PTX to be linked."""
+    cache = default_cache()
+    key = Cache.key_of("kernel", target.key, _sources())
+    code = cache.get(key)
+    if code is None:
+        code = compile_module(kernel_ir(target), target, name="kernel", cache=None).code
+        cache.put(key, code)
+    return code
+
+
+def kernel_ir(target: Target) -> str:
+    """The kernel as LLVM IR."""
+    abi: Abi = LibraryNvptxAbi() if target.kind == "nvptx" else _HostLibraryAbi()
+    return lower_library([*WASI.values(), *_ENTRIES], abi)
+
+
+class _HostLibraryAbi(RuntimeAbi):
+    """Plain functions that guest programs call; they end no lane by themselves."""
+
+    def preamble(self) -> str:
+        return "declare i64 @lw_time_ns() nounwind\n"
+
+
+@functools.cache
+def _sources() -> str:
+    """Size and time of every file that the kernel's code depends on."""
+    folder, language = Path(__file__).parent, Path(str(lang.__file__)).parent
+    files = [*sorted(folder.glob("*.py")), *sorted(language.glob("*.py")), folder.parent / "settings.py"]
+    return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])

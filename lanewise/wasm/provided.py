@@ -1,0 +1,100 @@
+"""Functions of the device's kernel in the place of imports: how a module is given them, and how they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lanewise.errors import LinkError
+from lanewise.kernel.lane_io import LaneIo
+from lanewise.wasm import state, traps
+from lanewise.wasm.describe import known_names
+from lanewise.wasm.foreign import explain_import
+from lanewise.wasm.model import Function, FuncType, Import, Module
+from lanewise.wasm.opcodes.row import LLVM_TYPES
+
+if TYPE_CHECKING:
+    from lanewise.wasm.lowering import FunctionLowering
+
+IO = state.INSTANCES
+"""The cell with the address of what the kernel keeps of the lane: a module alone has no other use for it."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A function of the kernel: the symbol that it is linked by, and its type as a guest sees it."""
+
+    symbol: str
+    type: FuncType
+
+
+Services = Mapping[str, Mapping[str, Service]]
+"""What there is, by module and name of the import."""
+
+
+def provide(module: Module, services: Services) -> Module:
+    """The module with functions of the kernel in the place of the functions that it imports.
+
+    Indices stay as they are: imported functions come first, and so do these.
+    """
+    wanted = [one for one in module.imports if one.kind == "function"]
+    stubs = [Function(_checked(one, services).type, 0, 0, _checked(one, services).symbol) for one in wanted]
+    for one in module.imports:
+        if one.kind != "function":
+            raise LinkError(f"the program imports the {one.kind} {one.module}.{one.name}, and nothing gives it one")
+    return replace(module, imports=[], imported_functions=0, bodies=[*stubs, *module.bodies])
+
+
+def _checked(wanted: Import, services: Services) -> Service:
+    """What is given for an import."""
+    named = f"{wanted.module}.{wanted.name}"
+    hint = explain_import(wanted.module, wanted.name)
+    behind = f". {hint}" if hint else ""
+    if wanted.module not in services:
+        have = ", ".join(services)
+        raise LinkError(f"the program imports {named}, and there is no such module here, only {have}{behind}")
+    given = services[wanted.module].get(wanted.name)
+    if given is None:
+        names = known_names(wanted.name, services[wanted.module], f"{wanted.module} has")
+        raise LinkError(f"the program imports {named}, which does not exist; {names}{behind}")
+    if given.type != wanted.type:
+        raise LinkError(f"the program imports {named} as {wanted.type}, it is {given.type}{behind}")
+    return given
+
+
+def lower_provided(fn: FunctionLowering) -> None:
+    """Lower a function that calls the kernel, then ends the lane if the kernel says so."""
+    from lanewise.wasm.lowering_memory import memory_bytes  # which registers its rules with the lowering
+
+    kind = fn.function.type
+    fn.touches = fn.writes = fn.traps = True
+    io = fn.load_cell(IO, "ptr", constant=True)
+    nbytes = memory_bytes(fn, 0) if fn.module.memories else "0"
+    for field, value, llvm in (("memory", "%mem", "ptr"), ("memory_bytes", nbytes, "i64")):
+        fn.emit(f"store {llvm} {value}, ptr {_field(fn, io, field)}, align 8")
+    arguments = ", ".join([f"ptr {io}", *(f"{LLVM_TYPES[p]} %p{at}" for at, p in enumerate(kind.params))])
+    result = LLVM_TYPES[kind.results[0]] if kind.results else "void"
+    call = f"call {result} @{fn.function.provided}({arguments}){fn.note()}"
+    value = fn.assign(call) if kind.results else ""
+    if not kind.results:
+        fn.emit(call)
+    failure = fn.assign(f"load i32, ptr {_field(fn, io, 'failure')}, align 4")
+    fn.emit(f"br i1 {fn.assign(f'icmp ne i32 {failure}, 0')}, label %failed, label %on, !prof !0")
+    fn.emit("failed:")
+    number = fn.assign(f"add i32 {failure}, {traps.KERNEL}")
+    fn.emit(f"call void @lw.trap(ptr %st, i32 {number}, i32 0){fn.note()}")
+    fn.emit("unreachable")
+    fn.emit("on:")
+    fn.leave([value] if value else [])
+
+
+def declaration(function: Function) -> str:
+    """How the kernel's function is declared to LLVM."""
+    result = LLVM_TYPES[function.type.results[0]] if function.type.results else "void"
+    parameters = ", ".join(["ptr", *(LLVM_TYPES[param] for param in function.type.params)])
+    return f"declare {result} @{function.provided}({parameters})"
+
+
+def _field(fn: FunctionLowering, io: str, name: str) -> str:
+    return fn.assign(f"getelementptr i8, ptr {io}, i64 {LaneIo.offsets[name]}")
