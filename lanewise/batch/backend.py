@@ -48,5 +48,5 @@ class WaveBackend(ABC):
     def stop(self) -> None:
         """End the wave; returns when it is over."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - not every device has something to give back
         """The run is over."""

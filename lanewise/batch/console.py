@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
+
+import numpy as np
 
 from lanewise.kernel.lane_io import ConsoleRecord
 
@@ -20,8 +23,9 @@ class Outputs:
         """Keep what a lane wrote behind what it wrote before."""
         self._parts.setdefault((lane, stream), []).append(data)
 
-    def gather(self, records: memoryview) -> int:
+    def gather(self, console: np.ndarray[Any, Any]) -> int:
         """Take records one behind the other; gives how many bytes were taken: up to one that is being written."""
+        records: Any = memoryview(console)  # type: ignore[arg-type]
         at, end = 0, len(records)
         while at + _HEAD.size <= end:
             lane, stream, nbytes = _HEAD.unpack_from(records, at)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import struct
 import threading
 import time
 from dataclasses import replace
@@ -13,6 +13,7 @@ import numpy as np
 
 from lanewise.batch.backend import WaveBackend
 from lanewise.batch.program import process_code, with_kernel
+from lanewise.batch.requests import ERROR_AT, REQUEST_IN, REQUEST_OUT
 from lanewise.batch.service import HostService, StoppedError
 from lanewise.batch.spec import Task
 from lanewise.batch.wave import RunFacts, run_record, tell_time
@@ -38,14 +39,6 @@ _CHUNKS = 64
 """Chunks per worker: lanes of a wave may differ much in how long they take."""
 _MOST_BYTES = 2**32
 
-REQUEST_IN = struct.Struct("<16xII6QII")
-"""From the beginning of a Request: lane, op, arguments, sent, room."""
-REQUEST_OUT = struct.Struct("<II6Q")
-"""From `error` on: error, received, values."""
-ERROR_AT = Request.offsets["error"]
-assert REQUEST_IN.size == ERROR_AT
-assert ERROR_AT + REQUEST_OUT.size == Request.size
-
 
 class CpuWaves(WaveBackend):
     """The machine that Python runs on."""
@@ -55,11 +48,13 @@ class CpuWaves(WaveBackend):
         self.device_name = device.name
         self.wave_lanes = _WAVE_LANES
         self._device = device
-        choices: dict[str, Any] = {"lanes": True, "process": True, "meter": "off" if task.limits.fuel is None else "count"}
+        choices: dict[str, Any] = {
+            "lanes": True,
+            "process": True,
+            "meter": "off" if task.limits.fuel is None else "count",
+        }
         made = host_build(**choices | lane_choices(module))
-        self._build = replace(
-            with_fixed_memory(made, made.fixed_memory), reserve=task.limits.memory or _MOST_BYTES
-        )
+        self._build = replace(with_fixed_memory(made, made.fixed_memory), reserve=task.limits.memory or _MOST_BYTES)
         self._target = Target.host()
         self._made = process_code(module, self._build, self._target)
         self._load(self._made.codes)
@@ -155,8 +150,7 @@ class CpuWaves(WaveBackend):
         assert self._service is not None
         records = self._records.copy()  # before the output: what a lane that has ended wrote is there by now
         end = min(int(self._console["head"]), self._console_bytes.nbytes)
-        fresh = memoryview(self._console_bytes)[self._drained : end]
-        self._drained += self._service.outputs.gather(fresh)
+        self._drained += self._service.outputs.gather(self._console_bytes[self._drained : end])
         if self._launch is None or self._launch.done:
             self._console_bytes[:end] = 0  # the next wave's records are seen by their first word
         return records
@@ -173,7 +167,5 @@ class CpuWaves(WaveBackend):
         ending = threading.Thread(target=self._launch.cancel)
         ending.start()
         ending.join()
-        try:
+        with contextlib.suppress(DeviceError):  # that it was cancelled is what was asked for
             self._launch.wait()
-        except DeviceError:
-            pass  # that it was cancelled is what was asked for

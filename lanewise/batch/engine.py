@@ -26,7 +26,12 @@ from lanewise.wasm.places import function_at
 
 _STEP = 0.05
 """Seconds between two looks at a wave that runs."""
-_CUT_OFF = {INTERRUPTED: "interrupted", TIMED_OUT: "timed out", LANE_FAILED: "interrupted", DEVICE_FAILED: "device lost"}
+_CUT_OFF = {
+    INTERRUPTED: "interrupted",
+    TIMED_OUT: "timed out",
+    LANE_FAILED: "interrupted",
+    DEVICE_FAILED: "device lost",
+}
 
 
 class Run:

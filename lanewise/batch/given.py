@@ -126,7 +126,7 @@ def _arguments(name: str, args: Arguments) -> tuple[bool, Callable[[int], Sequen
     if callable(args):
         return False, lambda lane: [first, *map(encoded_argument, args(lane))]
     if _per_lane(args):
-        return False, lambda lane: [first, *map(encoded_argument, args[lane])]
+        return False, [[first, *map(encoded_argument, one)] for one in args].__getitem__
     template = Template(name, args, lane=True, item=False)  # type: ignore[arg-type] # not per lane, so plain arguments
     return template.same, template.fill
 
@@ -137,7 +137,7 @@ def _stdin(stdin: Input) -> Callable[[int], bytes]:
     if callable(stdin):
         return lambda lane: _encoded(stdin(lane))
     if _is_list(stdin):
-        return lambda lane: _encoded(stdin[lane])
+        return [_encoded(one) for one in stdin].__getitem__
     same = _encoded(stdin)
     return lambda lane: same
 

@@ -19,7 +19,7 @@ _WIDTH = 60
 _NAMED = 5
 
 
-class Outputs(list[bytes]):
+class LaneOutputs(list[bytes]):
     """What lanes wrote to one of their streams, by lane: bytes, and as text with `text`."""
 
     @property
@@ -54,8 +54,8 @@ class BatchResult:
         """By lane; NaN where it was not run."""
         self.traps: list[str | None] = [NOT_RUN] * lanes
         """Why each lane was ended; None where it ended by itself."""
-        self.stdout = Outputs([b""] * lanes)
-        self.stderr = Outputs([b""] * lanes)
+        self.stdout = LaneOutputs([b""] * lanes)
+        self.stderr = LaneOutputs([b""] * lanes)
         for outcome in outcomes:
             lane = outcome.lane
             self.exit_codes[lane] = -1 if outcome.exit_code is None else outcome.exit_code

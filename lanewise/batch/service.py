@@ -10,7 +10,8 @@ import threading
 from collections.abc import Sequence
 
 from lanewise.batch.console import Outputs
-from lanewise.host.files import Filesystem, LaneFiles, Reply
+from lanewise.host.files import Filesystem, LaneFiles
+from lanewise.host.reply import Reply
 from lanewise.kernel.wasi_numbers import (
     CHARACTER_DEVICE,
     EAGAIN,

@@ -139,10 +139,10 @@ def _write_outcomes(run: Running, tally: Tally, sink: Sink) -> str | None:
 
 
 def _batch_status(tally: Tally, stopped: str | None, caught: list[int]) -> int:
-    if stopped is None and tally.unfinished:
-        stopped = "the run ended early, and the engine does not say why"
-    if stopped is not None:
-        return _say(f"{stopped}; {unfinished_sentence(tally)}", _status_when_stopped(stopped, caught))
+    """A run that was stopped when all lanes had ended is like any other."""
+    if tally.unfinished:
+        why = stopped or "the run ended early, and the engine does not say why"
+        return _say(f"{why}; {unfinished_sentence(tally)}", _status_when_stopped(why, caught))
     return OK if tally.ok == tally.lanes else FAILED
 
 

@@ -23,7 +23,7 @@ from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
 from lanewise.devices.cuda_driver import FORKED, device_count
-from lanewise.devices.cuda_engine import Engine, LocalEngine, bundle
+from lanewise.devices.cuda_engine import Engine, LocalEngine, MappedMemory, bundle
 from lanewise.devices.cuda_remote import RemoteEngine
 from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
@@ -314,6 +314,23 @@ class CudaDevice(Device):
         """Set bytes at an address of this device, in order with launches."""
         if data:
             self._guard(self._engine_now().copy_in, address, np.frombuffer(data, np.uint8))
+
+    def peek(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:
+        """A copy of bytes at an address while kernels run."""
+        found = np.empty(nbytes, np.uint8)
+        if nbytes:
+            self._guard(self._engine_now().peek, found, address)
+        return found
+
+    def poke(self, address: int, data: bytes) -> None:
+        """Set bytes at an address while kernels run; they see them when this returns."""
+        if data:
+            self._guard(self._engine_now().poke, address, np.frombuffer(data, np.uint8))
+
+    def alloc_mapped(self, nbytes: int) -> MappedMemory:
+        """Memory of the host that kernels see, too: what is written by one side while the other runs."""
+        found: MappedMemory = self._guard(self._engine_now().alloc_mapped, nbytes)
+        return found
 
     def idle(self) -> bool:
         """Whether all work that was started is done."""

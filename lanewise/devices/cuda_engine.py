@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -23,7 +23,7 @@ from lanewise.devices.cuda_driver import check, driver, error_of
 from lanewise.errors import CompileError, DeviceError, DeviceLostError, NoDeviceError
 from lanewise.lang.lane import NO_TRAP, Traps
 
-_WORTH_ASSEMBLING = 4
+_WORTH_ASSEMBLING = 2
 """Pieces of a program from which assembling them at the same time is worth starting processes."""
 _BUNDLE = b"LWbundle"
 
@@ -69,6 +69,22 @@ class CudaFunction:
         self.parameters = ctypes.addressof(self._pointers)
 
 
+class MappedMemory:
+    """Memory that host and device both see: an array here, an address there. It is never moved."""
+
+    def __init__(self, host: int, nbytes: int, address: int, owner: Any, release: Callable[[], None]) -> None:
+        memory: Any = (ctypes.c_uint8 * nbytes).from_address(host)
+        self.array = np.frombuffer(memory, np.uint8)
+        self.host = host
+        self.address = address
+        self._owner = owner
+        self._release = release
+
+    def close(self) -> None:
+        """Give it back; no kernel may use it any more."""
+        self._release()
+
+
 class Engine(Protocol):
     """What `CudaDevice` needs of a GPU, in this process or in another."""
 
@@ -95,6 +111,15 @@ class Engine(Protocol):
 
     def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
         """Device to host; the stream must be idle, and is again afterwards."""
+
+    def peek(self, target: np.ndarray[Any, Any], address: int) -> None:
+        """Device to host while kernels run: what they have written by now."""
+
+    def poke(self, address: int, source: np.ndarray[Any, Any]) -> None:
+        """Host to device while kernels run; they see it when it returns."""
+
+    def alloc_mapped(self, nbytes: int) -> MappedMemory:
+        """Memory of the host that kernels see, too, all zero."""
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
         """Device to device, in order with launches."""
@@ -151,6 +176,7 @@ class LocalEngine:
         # Work on this stream does not wait for other streams, nor they for it.
         self._stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self.stream_handle: int | None = int(self._stream)
+        self._side_stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
         words = int(self._check(api.cuMemHostAlloc(16, flags)))
         self._trap_flag, self._stop_flag = (ctypes.c_uint64.from_address(words + 8 * at) for at in (0, 1))
@@ -224,6 +250,35 @@ class LocalEngine:
         self._enter()
         self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
 
+    def peek(self, target: np.ndarray[Any, Any], address: int) -> None:
+        self._enter()
+        self._check(self._api.cuMemcpyDtoHAsync(target.ctypes.data, address, target.nbytes, self._side_stream))
+        self._check(self._api.cuStreamSynchronize(self._side_stream))
+
+    def poke(self, address: int, source: np.ndarray[Any, Any]) -> None:
+        self._enter()
+        self._check(self._api.cuMemcpyHtoDAsync(address, source.ctypes.data, source.nbytes, self._side_stream))
+        self._check(self._api.cuStreamSynchronize(self._side_stream))
+
+    def alloc_mapped(self, nbytes: int) -> MappedMemory:
+        self._enter()
+        flags = self._api.CU_MEMHOSTALLOC_DEVICEMAP | self._api.CU_MEMHOSTALLOC_PORTABLE
+        host = int(self._check(self._api.cuMemHostAlloc(nbytes, flags)))
+        ctypes.memset(host, 0, nbytes)
+        return MappedMemory(host, nbytes, host, None, lambda: self._free_mapped(host))
+
+    def _free_mapped(self, host: int) -> None:
+        if self.alive:
+            self._enter()
+            self._check(self._api.cuMemFreeHost(host))
+
+    def register(self, host: int, nbytes: int) -> int:
+        """Have kernels see memory of the host that somebody else made; gives its address on the device."""
+        self._enter()
+        flags = self._api.CU_MEMHOSTREGISTER_DEVICEMAP | self._api.CU_MEMHOSTREGISTER_PORTABLE
+        self._check(self._api.cuMemHostRegister(host, nbytes, flags))
+        return int(self._check(self._api.cuMemHostGetDevicePointer(host, 0)))
+
     def copy(self, target: int, source: int, nbytes: int) -> None:
         self._enter()
         self._check(self._api.cuMemcpyDtoDAsync(target, source, nbytes, self._stream))
@@ -274,7 +329,7 @@ class LocalEngine:
             sm = facts["major"] * 10 + facts["minor"]
             try:
                 with ThreadPoolExecutor(settings.cpu_threads()) as pool:
-                    assembled = list(pool.map(lambda piece: assemble_piece(piece, sm), pieces))
+                    assembled = list(pool.map(lambda piece: _assembled_piece(piece, sm), pieces))
                 return _link(self._api, assembled, name)
             except CompileError:
                 pass  # a toolkit that the driver does not understand: the driver has an assembler of its own
@@ -330,6 +385,16 @@ class LocalEngine:
     def wait_for(self, stream: int) -> None:
         self._enter()
         self._check(self._api.cuStreamSynchronize(self._api.CUstream(stream)))
+
+
+def _assembled_piece(ptx: bytes, sm: int) -> bytes:
+    """A piece as machine code, from the cache if some program had it before."""
+    cache, key = default_cache(), Cache.key_of("piece", str(sm), ptx)
+    code = cache.get(key)
+    if code is None:
+        code = assemble_piece(ptx, sm)
+        cache.put(key, code)
+    return code
 
 
 def _link(api: Any, pieces: Sequence[bytes], name: str) -> bytes:

@@ -6,18 +6,21 @@ in another one. It is slower at copies, and arrays of other libraries in this pr
 
 from __future__ import annotations
 
+import ctypes
 import struct
 import subprocess
 import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
+from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
 import numpy as np
 
 from lanewise import errors
 from lanewise.compiler import frames
+from lanewise.devices.cuda_engine import MappedMemory
 
 _BOOT = "import sys; sys.path[:] = sys.argv[1:-1]; from lanewise.devices.cuda_server import main; main()"
 _READ_BYTES = 1 << 20
@@ -95,6 +98,24 @@ class RemoteEngine:
     def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
         data = self._call("copy_out", address, target.nbytes)[1]
         target[...] = np.frombuffer(data, target.dtype).reshape(target.shape)
+
+    def peek(self, target: np.ndarray[Any, Any], address: int) -> None:
+        data = self._call("peek", address, target.nbytes)[1]
+        target[...] = np.frombuffer(data, target.dtype).reshape(target.shape)
+
+    def poke(self, address: int, source: np.ndarray[Any, Any]) -> None:
+        self._call("poke", address, body=source.tobytes())
+
+    def alloc_mapped(self, nbytes: int) -> MappedMemory:
+        # Both processes map one piece of shared memory; the server has the device see it.
+        shared = SharedMemory(create=True, size=nbytes)
+        try:
+            address = int(self._call("map", shared.name, nbytes)[0])
+        finally:
+            shared.unlink()
+        assert shared.buf is not None
+        host = ctypes.addressof(ctypes.c_uint8.from_buffer(shared.buf))
+        return MappedMemory(host, nbytes, address, shared, lambda: None)  # it goes with the server
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
         self._call("copy", target, source, nbytes)

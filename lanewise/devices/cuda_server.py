@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
+from multiprocessing.shared_memory import SharedMemory
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -19,6 +21,7 @@ class Server:
     def __init__(self, index: int) -> None:
         self._engine = LocalEngine(index)
         self._functions: list[CudaFunction] = []
+        self._mapped: list[SharedMemory] = []
 
     def handle(self, request: dict[str, Any], body: bytes) -> tuple[Any, bytes]:
         """Free what a request lists, then do what it says; gives the answer and its bytes."""
@@ -31,17 +34,26 @@ class Server:
             "fill": self._engine.fill,
             "idle": self._engine.idle,
             "copy_in": lambda address: self._engine.copy_in(address, np.frombuffer(body, np.uint8)),
+            "poke": lambda address: self._engine.poke(address, np.frombuffer(body, np.uint8)),
+            "map": self._map,
             "load": lambda *rest: self._load(body, *rest),
             "launch": lambda *rest: self._launch(body, *rest),
             "take_traps": self._take_traps,
             "frame_bytes": lambda number: self._engine.frame_bytes(self._functions[number]),
         }
-        if request["do"] == "copy_out":
+        if request["do"] in ("copy_out", "peek"):
             address, nbytes = request["args"]
             host = np.empty(nbytes, np.uint8)
-            self._engine.copy_out(host, address)
+            getattr(self._engine, request["do"])(host, address)
             return None, host.tobytes()
         return operations[request["do"]](*request["args"]), b""
+
+    def _map(self, name: str, nbytes: int) -> int:
+        """Have the GPU see memory that the other process shares; it stays as long as this process."""
+        shared = SharedMemory(name)
+        self._mapped.append(shared)
+        assert shared.buf is not None
+        return self._engine.register(ctypes.addressof(ctypes.c_uint8.from_buffer(shared.buf)), nbytes)
 
     def _load(self, ptx: bytes, name: str, entry: str, offsets: list[int], layout: str, stack: int) -> int:
         self._functions.append(self._engine.load(ptx, name, entry, offsets, layout, stack))

@@ -6,12 +6,13 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from lanewise.errors import ArgumentError
 from lanewise.host import named, polls
 from lanewise.host.copies import Copies
-from lanewise.host.filestat import WORD, encode_filestat, kind_of, rights_of, set_times
+from lanewise.host.filestat import WORD, check_times, encode_filestat, kind_of, rights_of, set_times
 from lanewise.host.handles import OFFSETS, CopiedFile, Identity, Location, OpenDirectory, OpenFile, identity_of
 from lanewise.host.listings import Listings
 from lanewise.host.paths import Trail, walk
@@ -127,12 +128,13 @@ class LaneFiles:
 
     def close(self) -> None:
         """Close everything that the lane has open."""
-        while self._files:
-            os.close(self._files.popitem()[1].descriptor)
-        while self._directories:
-            handle, directory = self._directories.popitem()
-            if handle >= wasi.FIRST_HANDLE:
-                os.close(directory.descriptor)
+        descriptors = [file.descriptor for file in self._files.values()]
+        descriptors += [entry.descriptor for handle, entry in self._directories.items() if handle >= wasi.FIRST_HANDLE]
+        self._files.clear()
+        self._directories.clear()
+        for descriptor in descriptors:
+            with suppress(OSError):  # what was written may not have reached the disk; nobody is left to be told
+                os.close(descriptor)
         self._copied.clear()
         self._copy_handles.clear()
 
@@ -277,7 +279,9 @@ class LaneFiles:
         return Reply(wasi.SUCCESS, data=self._file(asked.words[0]).read(min(asked.words[1], asked.room)))
 
     def _pread(self, asked: Request) -> Reply:
-        return Reply(wasi.SUCCESS, data=self._file(asked.words[0]).read_at(min(asked.words[1], asked.room), asked.words[2]))
+        return Reply(
+            wasi.SUCCESS, data=self._file(asked.words[0]).read_at(min(asked.words[1], asked.room), asked.words[2])
+        )
 
     def _write(self, asked: Request) -> Reply:
         return Reply(wasi.SUCCESS, (self._file(asked.words[0]).write(asked.data),))
@@ -333,7 +337,9 @@ class LaneFiles:
         return Reply(wasi.SUCCESS, data=encode_filestat(os.fstat(self._descriptor(asked.words[0]))))
 
     def _set_times(self, asked: Request) -> Reply:
-        set_times(self._descriptor(asked.words[0]), None, *asked.words[1:4])
+        handle, access, change, flags = asked.words[:4]
+        check_times(flags)
+        set_times(self._descriptor(handle), None, access, change, flags)
         return DONE
 
     def _descriptor(self, handle: int) -> int:

@@ -87,14 +87,17 @@ def check_times(flags: int) -> None:
 def set_times(descriptor: int, name: bytes | None, access: int, change: int, flags: int) -> None:
     """Set the times of an open file, or of what has a name in an open directory, be it a symbolic link.
 
-    Python cannot leave one time as it is, so the C library is asked.
+    Python cannot leave one time as it is, so the C library is asked. The flags must have been checked.
     """
-    check_times(flags)
     times = (ctypes.c_int64 * 4)(
         *_time(access, flags & FST_ATIM, flags & FST_ATIM_NOW),
         *_time(change, flags & FST_MTIM, flags & FST_MTIM_NOW),
     )
-    if _libc.utimensat(descriptor, name, times, 0 if name is None else _NO_FOLLOW):
+    if name is None:
+        failed = _libc.futimens(descriptor, times)
+    else:
+        failed = _libc.utimensat(descriptor, name, times, _NO_FOLLOW)
+    if failed:
         raise failure(ctypes.get_errno())
 
 

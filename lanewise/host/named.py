@@ -179,7 +179,7 @@ def _follows(lookup: int) -> bool:
 
 def _split(data: bytes, length: int) -> tuple[bytes, bytes]:
     """Two texts that came as one, of which the first is so long."""
-    if length > len(asked.data):
+    if length > len(data):
         raise failure(errno.EINVAL)
     return data[:length], data[length:]
 

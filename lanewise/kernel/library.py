@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 
 from lanewise import lang
 from lanewise.compiler import Cache, Target, compile_module, default_cache
-from lanewise.kernel import descriptors, wasi_files, wasi_paths, wasi_poll, wasi_process, wasi_streams
+from lanewise.kernel import descriptors, host_ring, wasi_files, wasi_paths, wasi_poll, wasi_process, wasi_streams
 from lanewise.lang.abi import Abi
 from lanewise.lang.abi_host import RuntimeAbi
 from lanewise.lang.abi_nvptx import LibraryNvptxAbi
@@ -26,13 +27,26 @@ WASI: dict[str, DeviceFunction] = {
 _ENTRIES = (descriptors.kernel_begin, descriptors.kernel_end)
 
 
+HOST_RING = (host_ring.lw_ring_ready, host_ring.lw_ring_answer)
+"""The host's own functions, for its end of the ring."""
+
+
 def kernel_code(target: Target) -> bytes:
     """The kernel for a target: an object file, or PTX to be linked."""
+    return _cached("kernel", target, lambda: kernel_ir(target))
+
+
+def host_ring_code() -> bytes:
+    """The host's end of the ring as an object file."""
+    return _cached("host ring", Target.host(), lambda: lower_library(HOST_RING, _HostLibraryAbi()))
+
+
+def _cached(name: str, target: Target, ir: Callable[[], str]) -> bytes:
     cache = default_cache()
-    key = Cache.key_of("kernel", target.key, _sources())
+    key = Cache.key_of(name, target.key, _sources())
     code = cache.get(key)
     if code is None:
-        code = compile_module(kernel_ir(target), target, name="kernel", cache=None).code
+        code = compile_module(ir(), target, name=name, cache=None).code
         cache.put(key, code)
     return code
 

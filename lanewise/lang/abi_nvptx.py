@@ -77,8 +77,8 @@ class NvptxAbi(Abi):
     """
 
     on_gpu = True
-    hidden_parameters = ("i32 %thread", "i32 %n", "ptr %traps", "i64 %stack_floor")
-    hidden_arguments = hidden_parameters
+    hidden_parameters: tuple[str, ...] = ("i32 %thread", "i32 %n", "ptr %traps", "i64 %stack_floor")
+    hidden_arguments: tuple[str, ...] = hidden_parameters
     constant_space = "addrspace(1) "
 
     def __init__(self, max_group: int = 1024, disjoint: bool = False) -> None:

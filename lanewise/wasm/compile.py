@@ -28,7 +28,8 @@ LARGE = 64 * 1024
 """Bytes of code from which a module counts as large."""
 _CPU_PART = 24 * 1024
 _GPU_PART = 10 * 1024
-"""Bytes of code in a piece. For a GPU they are small, since assembling takes more than twice as long for twice as
+_GPU_WHOLE = 16 * 1024
+"""Bytes of code in a piece, and below which there is one piece. For a GPU they are small, since assembling takes more than twice as long for twice as
 much."""
 
 
@@ -41,7 +42,7 @@ def part_count(module: Module, target: Target) -> int:
     """In how many pieces a module is compiled."""
     size = code_bytes(module)
     if target.kind == "nvptx":
-        return 1 if size < LARGE // 2 else -(-size // _GPU_PART)
+        return 1 if size < _GPU_WHOLE else -(-size // _GPU_PART)
     return max(1, min(settings.cpu_threads() * 2, size // _CPU_PART))
 
 

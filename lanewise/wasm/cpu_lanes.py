@@ -101,9 +101,7 @@ class CpuLanes:
         return (made if on_device else results), status
 
 
-def make_slots(
-    module: model.Module, build: Build, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int
-) -> Any:
+def make_slots(module: model.Module, build: Build, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int) -> Any:
     """A state and memories for each worker; gives what must be kept while they are used."""
     states = np.zeros(workers * facts.cells * build.stride, np.uint8)
     owners: list[Any] = [states]

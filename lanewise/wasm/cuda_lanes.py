@@ -23,7 +23,7 @@ from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
 _UNLIMITED = 2**63 - 1
-_SLOT_GROUP = 128
+SLOT_GROUP = 128
 """Threads in a group of slots: small, so that groups that end make room for others."""
 
 
@@ -136,7 +136,7 @@ class CudaLanes:
         words[lanes.DATA], words[lanes.ELEMENTS] = data.address, references.address
         run = device.array(words)
         while True:
-            device.launch_native(kernel, slots, _SLOT_GROUP, [run.address])
+            device.launch_native(kernel, slots, SLOT_GROUP, [run.address])
             finished = device.finish_or_stop(self._timeout)
             left = progress.get()
             if left.min() >= count:  # lanes that trapped left their slot's other elements behind

@@ -1,4 +1,4 @@
-"""Whole programs as lane programs: each element is a run of the program's entry on a fresh instance, over the kernel."""
+"""Whole programs as lane programs: an element is a run of the program on a fresh instance, over the kernel."""
 
 from __future__ import annotations
 

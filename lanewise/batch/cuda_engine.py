@@ -1,0 +1,190 @@
+"""Programs on a CUDA GPU: a thread a lane over interleaved memories, with the host serving requests meanwhile."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from lanewise.batch.backend import WaveBackend
+from lanewise.batch.program import process_code, with_kernel
+from lanewise.batch.ring import DATA_BYTES, HostRing
+from lanewise.batch.service import HostService
+from lanewise.batch.spec import Task
+from lanewise.batch.wave import RunFacts, run_record, tell_time
+from lanewise.devices.cuda import CudaDevice
+from lanewise.errors import OutOfMemoryError
+from lanewise.kernel.clock_kernel import read_clock
+from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord
+from lanewise.settings import WARP_SIZE
+from lanewise.wasm import lanes
+from lanewise.wasm.build import gpu_build
+from lanewise.wasm.cuda_lanes import SLOT_GROUP, STACK_BYTES
+from lanewise.wasm.gpu_stack import stack_room
+from lanewise.wasm.lane_setup import lane_choices, references_alone
+from lanewise.wasm.lanes import ENTRY
+from lanewise.wasm.model import PAGE, Module
+
+_CONSOLE_BYTES = 256 * 2**20
+_COPIES_BYTES = 1 << 30
+"""Room for copies of files; a sixteenth of the GPU's memory where that is less."""
+_LANES_PER_SLOT = 4
+"""Lanes of a wave that a slot runs one after the other."""
+_UNLIMITED = 2**63 - 1
+_IDLE_CHECKS_SECONDS = 200e-6
+_GROW_BYTES = 64 * PAGE
+_MEMORY_SHARE = 0.7
+"""How much of the GPU's memory lanes may take."""
+
+
+class CudaWaves(WaveBackend):
+    """One GPU."""
+
+    def __init__(self, task: Task, module: Module, device: CudaDevice) -> None:
+        super().__init__(task, module)
+        self.device_name = f"{device.name} {device.properties.name}"
+        self._device = device
+        least = max((memory.limits.minimum * PAGE for memory in module.memories), default=0)
+        choices: dict[str, Any] = {
+            "lanes": True,
+            "process": True,
+            "layout": "interleaved",
+            "meter": "stop" if task.limits.fuel is None else "count",
+            "reserve": task.limits.memory or least + _GROW_BYTES,
+        }
+        self._build = gpu_build(**choices | lane_choices(module))
+        made = process_code(module, self._build, device.target)
+        self._cells, self._arena = made.facts.cells, made.facts.arena_bytes
+        self._stack = task.limits.stack or STACK_BYTES
+        codes = with_kernel(made.codes, device.target)
+        self._kernel = device.load_native(codes, "program", ENTRY, "Q", self._stack)
+        self._room = stack_room(self._kernel, self._stack)
+        self._allocate(task)
+        self.placement = f"{self._build.layout}, {WARP_SIZE} lanes/warp, {self._slots:,} at once"
+        self.wave_lanes = self._slots * _LANES_PER_SLOT
+        self._ring = HostRing(device)
+        self._facts: RunFacts | None = None
+        self._service: HostService | None = None
+
+    def _allocate(self, task: Task) -> None:
+        """All device memory of the run: nothing may be allocated while lanes run."""
+        device = self._device
+        console = 0 if task.streaming else _CONSOLE_BYTES
+        self._console_bytes = device.zeros(max(console, 8), np.uint8)
+        self._console_size = console
+        self._console = device.zeros(1, Console.dtype)
+        copies = min(_COPIES_BYTES, device.properties.memory_bytes // 16) if task.directories else 8
+        self._copies, self._copied = device.empty(copies, np.uint8), 0
+        each = self._arena + self._cells * 8 + LaneIo.size
+        most = int(device.properties.memory_bytes * _MEMORY_SHARE) // each // WARP_SIZE * WARP_SIZE
+        wanted = -(-task.lanes // WARP_SIZE) * WARP_SIZE
+        slots = max(WARP_SIZE, min(wanted, device.properties.resident_threads, most))
+        while True:
+            try:
+                self._states = device.zeros(slots * self._cells, np.uint64)
+                self._memory = device.zeros(max(slots * self._arena, 16), np.uint8)
+                self._ios = device.zeros(slots * LaneIo.size // 8, np.uint64)
+            except OutOfMemoryError:
+                if slots <= WARP_SIZE:
+                    raise
+                slots = max(WARP_SIZE, slots // 2 // WARP_SIZE * WARP_SIZE)
+                continue
+            break
+        self._slots = slots
+        self._progress = device.zeros(slots, np.uint64)
+        self._data = device.array(np.frombuffer(self.module.data, np.uint8))
+        self._references = device.array(np.array(references_alone(self.module) or [0], np.uint64))
+
+    def place(self, content: bytes) -> int:
+        at = (self._copied + 7) // 8 * 8
+        if at + len(content) > self._copies.size:
+            return 0
+        self._copied = at + len(content)
+        self._device.poke(self._copies.address + at, content)
+        return self._copies.address + at
+
+    def start(self, first: int, count: int, service: HostService) -> None:
+        device = self._device
+        self._service, self._count = service, count
+        self._keep: list[Any] = []
+        self._facts = self._facts or RunFacts(self.task, service.names)
+        run = run_record(self.task, self._facts, first, count, self._put)
+        tell_time(run, self._clock())
+        self._ring.reset()
+        self._records = device.zeros(count, LaneRecord.dtype)
+        self._status = device.zeros(count, np.uint64)
+        console = Console.record()
+        console["capacity"], console["records"] = self._console_size, self._console_bytes.address
+        device.write(self._console.address, console.tobytes())
+        self._drained = 0
+        run["records"], run["console"] = self._records.address, self._console.address
+        run["ring"], run["stop"] = self._ring.address, self._ring.stop_address
+        run["capacity"], run["stride"] = DATA_BYTES, self._build.stride
+        run["stream_types"] = service.stream_types
+        words = np.zeros(lanes.ARRAYS, np.uint64)
+        words[lanes.COUNT], words[lanes.SLOTS] = count, self._slots
+        words[lanes.STATUS], words[lanes.PROGRESS] = self._status.address, self._progress.address
+        words[lanes.STACK] = self._room
+        words[lanes.FUEL] = _UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
+        words[lanes.STOP] = self._ring.stop_address
+        words[lanes.STATES], words[lanes.MEMORY] = self._states.address, self._memory.address
+        words[lanes.DATA], words[lanes.ELEMENTS] = self._data.address, self._references.address
+        words[lanes.LANES_IO] = self._ios.address
+        words[lanes.RUN_IO] = self._put(np.frombuffer(run.tobytes(), np.uint8))
+        device.write(self._progress.address, np.arange(self._slots, dtype=np.uint64).tobytes())
+        self._words = self._put(words)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._device.launch_native(self._kernel, self._slots, SLOT_GROUP, [self._words])
+
+    def _put(self, array: np.ndarray[Any, Any]) -> int:
+        made = self._device.array(np.frombuffer(array.tobytes(), np.uint8))
+        self._keep.append(made)
+        return made.address
+
+    def _clock(self) -> int:
+        out = self._device.zeros(1, np.uint64)
+        self._device.launch(read_clock, 1, 1, [out])
+        return int(out.get()[0])
+
+    def wait(self, seconds: float) -> bool:
+        assert self._service is not None
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self._ring.serve(self._service):
+                continue
+            if self._device.idle():
+                if self._service.stopping or int(self._progress.get().min()) >= self._count:
+                    return True
+                self._begin()  # lanes that ended early left their slot's other lanes behind
+            else:
+                time.sleep(_IDLE_CHECKS_SECONDS)
+        return False
+
+    def look(self) -> np.ndarray[Any, Any]:
+        assert self._service is not None
+        peek = self._device.peek
+        records: np.ndarray[Any, Any] = peek(self._records.address, self._count * LaneRecord.size).view(LaneRecord.dtype)
+        head = peek(self._console.address, Console.size).view(Console.dtype)["head"][0]
+        end = min(int(head), self._console_size)
+        fresh = peek(self._console_bytes.address + self._drained, end - self._drained)
+        self._drained += self._service.outputs.gather(fresh)
+        if self._device.idle():
+            self._device.fill(self._console_bytes.buffer, 0, min(self._console_bytes.size, (end + 7) // 8 * 8 or 8))
+        return records
+
+    def traps(self) -> np.ndarray[Any, Any]:
+        words: np.ndarray[Any, Any] = self._device.peek(self._status.address, self._count * 8).view(np.uint64)
+        return words
+
+    def stop(self) -> None:
+        self._ring.ask_to_stop()
+        assert self._service is not None
+        while not self._device.idle():
+            self._ring.serve(self._service)
+            time.sleep(_IDLE_CHECKS_SECONDS)
+
+    def close(self) -> None:
+        self._ring.close()

@@ -1,0 +1,123 @@
+"""Requests from a GPU: a ring in memory that both sides see, served by the host while lanes run."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from lanewise.batch.requests import ERROR_AT, REQUEST_IN, REQUEST_OUT
+from lanewise.batch.service import HostService, StoppedError
+from lanewise.compiler import load_object
+from lanewise.devices.cuda import CudaDevice
+from lanewise.kernel.lane_io import Request, Ring
+from lanewise.kernel.library import HOST_RING, host_ring_code
+
+SLOTS = 4096
+DATA_BYTES = 8192
+"""Data that a request can take: two paths of the longest kind."""
+_STEP = Request.size + DATA_BYTES
+_SPINS = 200
+_THREADS = 32
+"""Answers that may wait for the outside at the same time."""
+
+
+class HostRing:
+    """The ring of a run. Its slots are claimed in device memory; requests lie in memory of the host."""
+
+    def __init__(self, device: CudaDevice) -> None:
+        self._mapped = device.alloc_mapped(SLOTS * _STEP + 8)
+        self._turns = device.array(np.arange(SLOTS, dtype=np.uint64))
+        self._ring = device.zeros(1, Ring.dtype)
+        self._device = device
+        self._ticket = 0
+        self._library = _native()
+        self._waiting: ThreadPoolExecutor | None = None
+        self.stop_address = self._mapped.address + SLOTS * _STEP
+        self.reset()
+
+    def reset(self) -> None:
+        """Make it ready for a launch; nothing may run."""
+        self._mapped.array[:] = 0
+        self._ticket = 0
+        record = np.zeros(1, Ring.dtype)
+        record["slots"], record["step"] = SLOTS, _STEP
+        record["requests"], record["turns"] = self._mapped.address, self._turns.address
+        self._device.write(self._ring.address, record.tobytes())
+        self._device.write(self._turns.address, np.arange(SLOTS, dtype=np.uint64).tobytes())
+
+    @property
+    def address(self) -> int:
+        """Where lanes find it."""
+        return self._ring.address
+
+    def ask_to_stop(self) -> None:
+        """Set the word that lanes look at."""
+        self._mapped.array[SLOTS * _STEP :].view(np.uint32)[0] = 1
+
+    def serve(self, service: HostService) -> int:
+        """Answer what has been asked by now; gives how many requests it was."""
+        ready = self._library.ready(self._mapped.host, _STEP, SLOTS - 1, self._ticket, _SPINS)
+        for _ in range(ready):
+            ticket, self._ticket = self._ticket, self._ticket + 1
+            at = self._mapped.host + (ticket & (SLOTS - 1)) * _STEP
+            lane, op, *arguments, sent, room = REQUEST_IN.unpack(ctypes.string_at(at, REQUEST_IN.size))
+            data = ctypes.string_at(at + Request.size, sent) if sent else b""
+            answer = functools.partial(self._answer, service, at, ticket, lane, op, arguments, data, room)
+            if service.may_block(lane, op, arguments):
+                self._waiting = self._waiting or ThreadPoolExecutor(_THREADS, thread_name_prefix="lanewise-request")
+                self._waiting.submit(answer)
+            else:
+                answer()
+        return int(ready)
+
+    def _answer(
+        self,
+        service: HostService,
+        at: int,
+        ticket: int,
+        lane: int,
+        op: int,
+        arguments: list[int],
+        data: bytes,
+        room: int,
+    ) -> None:
+        try:
+            reply = service.serve(lane, op, arguments, data, min(room, DATA_BYTES))
+        except StoppedError:
+            return  # nobody waits for an answer any more
+        except BaseException as error:
+            service.failure = service.failure or error
+            return
+        values = (*reply.values, 0, 0, 0, 0, 0, 0)[:6]
+        head = REQUEST_OUT.pack(reply.errno, len(reply.data), *values)
+        ctypes.memmove(at + ERROR_AT, head, len(head))
+        if reply.data:
+            ctypes.memmove(at + Request.size, reply.data, len(reply.data))
+        self._library.answer(at, ticket)
+
+    def close(self) -> None:
+        """The run is over."""
+        if self._waiting is not None:
+            self._waiting.shutdown(wait=False)
+        if not self._device.lost:
+            self._mapped.close()
+
+
+class _Native:
+    """The native functions of the host's end."""
+
+    def __init__(self) -> None:
+        names = [function.name for function in HOST_RING]
+        self._library: Any = load_object(host_ring_code(), names, {})
+        word, count = ctypes.c_uint64, ctypes.c_uint32
+        self.ready = ctypes.CFUNCTYPE(count, word, word, word, word, count)(self._library.address("lw_ring_ready"))
+        self.answer = ctypes.CFUNCTYPE(None, word, word)(self._library.address("lw_ring_answer"))
+
+
+@functools.cache
+def _native() -> _Native:
+    return _Native()
