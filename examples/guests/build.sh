@@ -3,8 +3,8 @@
 #
 #     sh examples/guests/build.sh [NAME...]
 #
-# Debian 12: apt-get install rustc libstd-rust-dev-wasm32 clang-14 lld-14. With these the result is the same to the byte.
-# A rustc that rustup has brought needs `rustup target add wasm32-unknown-unknown`.
+# Debian 12: apt-get install rustc libstd-rust-dev-wasm32 clang-14 lld-14. With these the result is the same to the
+# byte. RUSTC names another rustc; one that rustup has brought needs `rustup target add wasm32-unknown-unknown`.
 set -eu
 
 cd "$(dirname "$0")"

@@ -1,8 +1,8 @@
 //! What a program on GPU lanes can ask for: imports from the module `gpu`. Each lane runs the whole program.
 //!
 //! `mod gpu;` brings it into a `no_std` program, together with a panic that traps. Buffers are of 32-bit words, and an
-//! index counts words. An index past the end ends the lane. The entry is the function that is exported as `_start`; what
-//! it returns is the lane's exit code. (`main` would do as well, but rustc gives a `main` the arguments of C.)
+//! index counts words. An index past the end ends the lane. The entry is the function that is exported as `_start`;
+//! what it returns is the lane's exit code. (A `main` without arguments is given those of C by rustc.)
 
 #![allow(dead_code)]
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from lanewise.batch.program import Program
 from lanewise.batch.service import HostService
-from lanewise.batch.spec import Task
-from lanewise.wasm.model import Module
+from lanewise.batch.spec import Buffers, Results, Task
+from lanewise.batch.wave import RunFacts, run_record
+from lanewise.kernel.lane_io import SHARED_WORDS
 
 
 class WaveBackend(ABC):
@@ -20,9 +22,11 @@ class WaveBackend(ABC):
     wave_lanes: int
     """How many lanes a wave can have."""
 
-    def __init__(self, task: Task, module: Module) -> None:
+    def __init__(self, task: Task, program: Program) -> None:
         self.task = task
-        self.module = module
+        self.program = program
+        self.module = program.module
+        self._facts: RunFacts | None = None
 
     @abstractmethod
     def place(self, content: bytes) -> int:
@@ -48,5 +52,53 @@ class WaveBackend(ABC):
     def stop(self) -> None:
         """End the wave; returns when it is over."""
 
-    def close(self) -> None:  # noqa: B027 - not every device has something to give back
+    @abstractmethod
+    def results(self) -> Results:
+        """What lanes have left in the buffers."""
+
+    @abstractmethod
+    def close(self) -> None:
         """The run is over."""
+
+    # --- what is the same on all devices -----------------------------------------------------------------------------
+
+    def _run_record(self, first: int, count: int, service: HostService) -> Any:
+        """What the kernel is told of a wave, but for what a device has of its own."""
+        self._facts = self._facts or RunFacts(self.task, service.names)
+        run = run_record(self.task, self._facts, first, count, self._put)
+        run["stream_types"] = service.stream_types
+        run["group_shift"] = self.task.buffers.group.bit_length() - 1
+        run["width"], run["height"] = self.task.buffers.size
+        run["team_size"] = max(1, self.program.team)
+        return run
+
+    @abstractmethod
+    def _put(self, array: np.ndarray[Any, Any]) -> int:
+        """Put an array where lanes of this wave can read it; gives its address."""
+
+
+def words_of(given: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
+    """A buffer's words, with one more where it would be empty."""
+    return np.zeros(1, np.uint32) if given is None else np.ascontiguousarray(given).reshape(-1).view(np.uint32).copy()
+
+
+def count_of(given: np.ndarray[Any, Any] | None) -> int:
+    """How many words a buffer has."""
+    return 0 if given is None else given.nbytes // 4
+
+
+def results_of(
+    buffers: Buffers, state: np.ndarray[Any, Any], output: np.ndarray[Any, Any], picture: np.ndarray[Any, Any]
+) -> Results:
+    """Words as they were given: of the same type and shape."""
+    width, height = buffers.size
+    given = np.zeros(0, np.int32) if buffers.state is None else buffers.state
+    return Results(
+        state[: given.nbytes // 4].view(given.dtype).reshape(given.shape),
+        output[: buffers.output].view(np.int32),
+        picture[: width * height].view(np.uint8).reshape(height, width, 4),
+    )
+
+
+SHARED_BYTES = SHARED_WORDS * 4
+"""What the lanes of a group share."""

@@ -6,29 +6,27 @@ import contextlib
 import ctypes
 import threading
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from lanewise.batch.backend import WaveBackend
-from lanewise.batch.program import process_code, with_kernel
+from lanewise.batch.backend import SHARED_BYTES, WaveBackend, count_of, results_of, words_of
+from lanewise.batch.program import Program, process_code, with_kernel
 from lanewise.batch.requests import ERROR_AT, REQUEST_IN, REQUEST_OUT
 from lanewise.batch.service import HostService, StoppedError
-from lanewise.batch.spec import Task
-from lanewise.batch.wave import RunFacts, run_record, tell_time
+from lanewise.batch.spec import Results, Task
+from lanewise.batch.wave import tell_time
 from lanewise.compiler import Target, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.errors import DeviceError
-from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request
+from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request, Team
 from lanewise.wasm import lanes
 from lanewise.wasm.build import host_build, with_fixed_memory
 from lanewise.wasm.cpu_lanes import find_places, make_slots
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lanes import ENTRY
-from lanewise.wasm.model import Module
 
 _CONSOLE_BYTES = 16 * 2**20
 _REQUEST_BYTES = 64 * 1024
@@ -38,45 +36,57 @@ _UNLIMITED = 2**63 - 1
 _CHUNKS = 64
 """Chunks per worker: lanes of a wave may differ much in how long they take."""
 _MOST_BYTES = 2**32
+_FIBER_STACK_BYTES = 2 * 2**20
+"""Stack of a lane that waits for others; functions of the host that it calls are promised half of that."""
+
+
+def _reserve(task: Task) -> int:
+    return task.limits.memory or _MOST_BYTES
 
 
 class CpuWaves(WaveBackend):
     """The machine that Python runs on."""
 
-    def __init__(self, task: Task, module: Module, device: CpuDevice) -> None:
-        super().__init__(task, module)
+    def __init__(self, task: Task, program: Program, device: CpuDevice) -> None:
+        super().__init__(task, program)
         self.device_name = device.name
         self.wave_lanes = _WAVE_LANES
         self._device = device
-        choices: dict[str, Any] = {
-            "lanes": True,
-            "process": True,
-            "meter": "off" if task.limits.fuel is None else "count",
-        }
-        made = host_build(**choices | lane_choices(module))
-        self._build = replace(with_fixed_memory(made, made.fixed_memory), reserve=task.limits.memory or _MOST_BYTES)
+        self._fibers = program.meets or program.team > 0
+        meter = "count" if task.limits.fuel is not None else "stop" if self._fibers else "off"
+        choices: dict[str, Any] = {"lanes": True, "process": True, "meter": meter, "reserve": _reserve(task)}
+        choices |= {"fibers": self._fibers, "team": program.team}
+        made = host_build(**choices | lane_choices(self.module))
+        self._build = with_fixed_memory(made, made.fixed_memory and not program.team)
         self._target = Target.host()
-        self._made = process_code(module, self._build, self._target)
+        self._made = process_code(self.module, self._build, self._target)
         self._load(self._made.codes)
+        self._group = program.team or (task.buffers.group if program.meets else 1)
         self._workers = min(device.properties.cores, task.lanes)
+        slots = self._workers * self._group
         self._copies: list[np.ndarray[Any, Any]] = []
         self._keep: list[Any] = []
         self._words = np.zeros(lanes.ARRAYS, np.uint64)
-        self._slots = make_slots(module, self._build, self._made.facts, self._words, self._workers)
-        self._requests = np.zeros((self._workers, Request.size + _REQUEST_BYTES), np.uint8)
-        self._ios = np.zeros(self._workers, LaneIo.dtype)
-        self._ios["request"] = self._requests.ctypes.data + np.arange(self._workers) * self._requests.shape[1]
+        self._slots = make_slots(self.module, self._build, self._made.facts, self._words, slots)
+        self._requests = np.zeros((slots, Request.size + _REQUEST_BYTES), np.uint8)
+        self._ios = np.zeros(slots, LaneIo.dtype)
+        self._ios["request"] = self._requests.ctypes.data + np.arange(slots) * self._requests.shape[1]
+        self._teams = np.zeros(self._workers, Team.dtype)
         self._console = Console.record()
         self._console_bytes = np.zeros(0 if task.streaming else _CONSOLE_BYTES, np.uint8)
-        self._facts: RunFacts | None = None
+        self._state, self._input = words_of(task.buffers.state), words_of(task.buffers.input)
+        self._output = np.zeros(task.buffers.output, np.uint32)
+        self._picture = np.zeros(task.buffers.size[0] * task.buffers.size[1], np.uint32)
+        self._shared = np.zeros(self._workers * SHARED_BYTES if program.meets else 0, np.uint8)
         self._service: HostService | None = None
         self._launch: CpuLaunch | None = None
         self._callback = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(self._answer)
 
     def _load(self, codes: list[bytes]) -> None:
         self._codes = codes
-        library = load_object(with_kernel(codes, self._target), [ENTRY], runtime().guest_imports())
-        self._code = NativeCode("program", library.address(ENTRY), library)
+        library = load_object(with_kernel(codes, self._target), [ENTRY], runtime().guest_imports(groups=True))
+        stack = _FIBER_STACK_BYTES if self._fibers else 0
+        self._code = NativeCode("program", library.address(ENTRY), library, stack_bytes=stack)
 
     def place(self, content: bytes) -> int:
         copy = np.frombuffer(content, np.uint8)
@@ -92,29 +102,34 @@ class CpuWaves(WaveBackend):
             self._made = self._made._replace(better=None)
         self._service = service
         self._keep = []
-        self._facts = self._facts or RunFacts(self.task, service.names)
-        run = run_record(self.task, self._facts, first, count, self._put)
+        run = self._run_record(first, count, service)
         tell_time(run, time.monotonic_ns())
         self._records = np.zeros(count, LaneRecord.dtype)
         self._status = np.zeros(count, np.uint64)
         self._drained = 0
         self._console["head"], self._console["capacity"] = 0, self._console_bytes.nbytes
         self._console["records"] = self._console_bytes.ctypes.data
-        self._stop = np.zeros(1, np.uint64)
         run["records"], run["console"] = self._records.ctypes.data, self._console.ctypes.data
         run["callback"] = ctypes.cast(self._callback, ctypes.c_void_p).value
         run["capacity"], run["stride"] = _REQUEST_BYTES, self._build.stride
-        run["stream_types"] = service.stream_types
+        buffers = self.task.buffers
+        run["state"] = (self._state.ctypes.data, count_of(buffers.state))
+        run["input"] = (self._input.ctypes.data, count_of(buffers.input))
+        run["output"] = (self._output.ctypes.data, buffers.output)
+        run["picture"], run["shared"] = self._picture.ctypes.data, self._shared.ctypes.data
         words = self._words
         words[lanes.COUNT], words[lanes.NEXT], words[lanes.SLOT] = count, 0, 0
         words[lanes.CHUNK] = max(1, count // (self._workers * _CHUNKS))
         words[lanes.STATUS] = self._status.ctypes.data
-        words[lanes.SLOTS] = self._workers
+        words[lanes.SLOTS] = self._group if self._fibers else self._workers
         words[lanes.FUEL] = _UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
         words[lanes.LANES_IO], words[lanes.RUN_IO] = self._ios.ctypes.data, run.ctypes.data
+        words[lanes.TEAMS] = self._teams.ctypes.data
         self._keep.append(run)
         block = np.array([words.ctypes.data], np.uint64).tobytes()
-        self._launch = self._device.launch_native(self._code, block, self._workers, [self._keep, self._status, self])
+        threads = count * max(1, self.program.team) if self._fibers else self._workers
+        keep = [self._keep, self._status, self]
+        self._launch = self._device.launch_native(self._code, block, threads, keep, self._group)
 
     def _put(self, array: np.ndarray[Any, Any]) -> int:
         self._keep.append(array)
@@ -159,6 +174,12 @@ class CpuWaves(WaveBackend):
         status = self._status.copy()
         find_places(status, self._codes)
         return status
+
+    def results(self) -> Results:
+        return results_of(self.task.buffers, self._state, self._output, self._picture)
+
+    def close(self) -> None:
+        """Memory goes when nobody uses it any more."""
 
     def stop(self) -> None:
         assert self._service is not None

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.batch.backend import WaveBackend
-from lanewise.batch.program import process_code, with_kernel
+from lanewise.batch.backend import SHARED_BYTES, WaveBackend, count_of, results_of, words_of
+from lanewise.batch.program import Program, process_code, with_kernel
 from lanewise.batch.ring import DATA_BYTES, HostRing
 from lanewise.batch.service import HostService
-from lanewise.batch.spec import Task
-from lanewise.batch.wave import RunFacts, run_record, tell_time
+from lanewise.batch.spec import Results, Task
+from lanewise.batch.wave import tell_time
 from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import OutOfMemoryError
 from lanewise.kernel.clock_kernel import read_clock
-from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord
+from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Team
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lanes
 from lanewise.wasm.build import gpu_build
@@ -24,7 +24,7 @@ from lanewise.wasm.cuda_lanes import SLOT_GROUP, STACK_BYTES
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lanes import ENTRY
-from lanewise.wasm.model import PAGE, Module
+from lanewise.wasm.model import PAGE
 
 _CONSOLE_BYTES = 256 * 2**20
 _COPIES_BYTES = 1 << 30
@@ -41,30 +41,36 @@ _MEMORY_SHARE = 0.7
 class CudaWaves(WaveBackend):
     """One GPU."""
 
-    def __init__(self, task: Task, module: Module, device: CudaDevice) -> None:
-        super().__init__(task, module)
+    def __init__(self, task: Task, program: Program, device: CudaDevice) -> None:
+        super().__init__(task, program)
         self.device_name = f"{device.name} {device.properties.name}"
         self._device = device
+        module = self.module
         least = max((memory.limits.minimum * PAGE for memory in module.memories), default=0)
         choices: dict[str, Any] = {
             "lanes": True,
             "process": True,
-            "layout": "interleaved",
+            "layout": "flat" if program.team else "interleaved",
             "meter": "stop" if task.limits.fuel is None else "count",
+            "team": program.team,
             "reserve": task.limits.memory or least + _GROW_BYTES,
         }
-        self._build = gpu_build(**choices | lane_choices(module))
+        choices |= lane_choices(module)
+        choices["fixed_memory"] = choices["fixed_memory"] and not program.team
+        self._build = gpu_build(**choices)
         made = process_code(module, self._build, device.target)
         self._cells, self._arena = made.facts.cells, made.facts.arena_bytes
         self._stack = task.limits.stack or STACK_BYTES
         codes = with_kernel(made.codes, device.target)
         self._kernel = device.load_native(codes, "program", ENTRY, "Q", self._stack)
         self._room = stack_room(self._kernel, self._stack)
+        self._group = task.buffers.group if program.meets else SLOT_GROUP
         self._allocate(task)
         self.placement = f"{self._build.layout}, {WARP_SIZE} lanes/warp, {self._slots:,} at once"
-        self.wave_lanes = self._slots * _LANES_PER_SLOT
+        # Lanes that wait for each other, or have threads, must begin together: none may follow another on its slot.
+        alone = program.meets or program.team
+        self.wave_lanes = self._slots // max(1, program.team) * (1 if alone else _LANES_PER_SLOT)
         self._ring = HostRing(device)
-        self._facts: RunFacts | None = None
         self._service: HostService | None = None
 
     def _allocate(self, task: Task) -> None:
@@ -76,23 +82,30 @@ class CudaWaves(WaveBackend):
         self._console = device.zeros(1, Console.dtype)
         copies = min(_COPIES_BYTES, device.properties.memory_bytes // 16) if task.directories else 8
         self._copies, self._copied = device.empty(copies, np.uint8), 0
+        unit = max(WARP_SIZE, self._group)
         each = self._arena + self._cells * 8 + LaneIo.size
-        most = int(device.properties.memory_bytes * _MEMORY_SHARE) // each // WARP_SIZE * WARP_SIZE
-        wanted = -(-task.lanes // WARP_SIZE) * WARP_SIZE
-        slots = max(WARP_SIZE, min(wanted, device.properties.resident_threads, most))
+        most = int(device.properties.memory_bytes * _MEMORY_SHARE) // each // unit * unit
+        wanted = -(-task.lanes * max(1, self.program.team) // unit) * unit
+        slots = max(unit, min(wanted, device.properties.resident_threads // unit * unit, most))
         while True:
             try:
                 self._states = device.zeros(slots * self._cells, np.uint64)
                 self._memory = device.zeros(max(slots * self._arena, 16), np.uint8)
                 self._ios = device.zeros(slots * LaneIo.size // 8, np.uint64)
             except OutOfMemoryError:
-                if slots <= WARP_SIZE:
+                if slots <= unit:
                     raise
-                slots = max(WARP_SIZE, slots // 2 // WARP_SIZE * WARP_SIZE)
+                slots = max(unit, slots // 2 // unit * unit)
                 continue
             break
         self._slots = slots
         self._progress = device.zeros(slots, np.uint64)
+        self._teams = device.zeros(max(1, slots // self.program.team if self.program.team else 0), Team)
+        self._shared = device.zeros(max(8, slots // self._group * SHARED_BYTES if self.program.meets else 0), np.uint8)
+        buffers = task.buffers
+        self._state, self._input = device.array(words_of(buffers.state)), device.array(words_of(buffers.input))
+        self._output = device.zeros(max(1, buffers.output), np.uint32)
+        self._picture = device.zeros(max(1, buffers.size[0] * buffers.size[1]), np.uint32)
         self._data = device.array(np.frombuffer(self.module.data, np.uint8))
         self._references = device.array(np.array(references_alone(self.module) or [0], np.uint64))
 
@@ -108,8 +121,7 @@ class CudaWaves(WaveBackend):
         device = self._device
         self._service, self._count = service, count
         self._keep: list[Any] = []
-        self._facts = self._facts or RunFacts(self.task, service.names)
-        run = run_record(self.task, self._facts, first, count, self._put)
+        run = self._run_record(first, count, service)
         tell_time(run, self._clock())
         self._ring.reset()
         self._records = device.zeros(count, LaneRecord.dtype)
@@ -121,7 +133,11 @@ class CudaWaves(WaveBackend):
         run["records"], run["console"] = self._records.address, self._console.address
         run["ring"], run["stop"] = self._ring.address, self._ring.stop_address
         run["capacity"], run["stride"] = DATA_BYTES, self._build.stride
-        run["stream_types"] = service.stream_types
+        buffers = self.task.buffers
+        run["state"] = (self._state.address, count_of(buffers.state))
+        run["input"] = (self._input.address, count_of(buffers.input))
+        run["output"] = (self._output.address, buffers.output)
+        run["picture"], run["shared"] = self._picture.address, self._shared.address
         words = np.zeros(lanes.ARRAYS, np.uint64)
         words[lanes.COUNT], words[lanes.SLOTS] = count, self._slots
         words[lanes.STATUS], words[lanes.PROGRESS] = self._status.address, self._progress.address
@@ -130,14 +146,16 @@ class CudaWaves(WaveBackend):
         words[lanes.STOP] = self._ring.stop_address
         words[lanes.STATES], words[lanes.MEMORY] = self._states.address, self._memory.address
         words[lanes.DATA], words[lanes.ELEMENTS] = self._data.address, self._references.address
-        words[lanes.LANES_IO] = self._ios.address
+        words[lanes.LANES_IO], words[lanes.TEAMS] = self._ios.address, self._teams.address
+        if self.program.team:
+            device.fill(self._teams.buffer, 0, self._teams.buffer.nbytes)
         words[lanes.RUN_IO] = self._put(np.frombuffer(run.tobytes(), np.uint8))
         device.write(self._progress.address, np.arange(self._slots, dtype=np.uint64).tobytes())
         self._words = self._put(words)
         self._begin()
 
     def _begin(self) -> None:
-        self._device.launch_native(self._kernel, self._slots, SLOT_GROUP, [self._words])
+        self._device.launch_native(self._kernel, self._slots, self._group, [self._words])
 
     def _put(self, array: np.ndarray[Any, Any]) -> int:
         made = self._device.array(np.frombuffer(array.tobytes(), np.uint8))
@@ -156,7 +174,7 @@ class CudaWaves(WaveBackend):
             if self._ring.serve(self._service):
                 continue
             if self._device.idle():
-                if self._service.stopping or int(self._progress.get().min()) >= self._count:
+                if self._service.stopping or self.program.team or int(self._progress.get().min()) >= self._count:
                     return True
                 self._begin()  # lanes that ended early left their slot's other lanes behind
             else:
@@ -166,7 +184,9 @@ class CudaWaves(WaveBackend):
     def look(self) -> np.ndarray[Any, Any]:
         assert self._service is not None
         peek = self._device.peek
-        records: np.ndarray[Any, Any] = peek(self._records.address, self._count * LaneRecord.size).view(LaneRecord.dtype)
+        records: np.ndarray[Any, Any] = peek(self._records.address, self._count * LaneRecord.size).view(
+            LaneRecord.dtype
+        )
         head = peek(self._console.address, Console.size).view(Console.dtype)["head"][0]
         end = min(int(head), self._console_size)
         fresh = peek(self._console_bytes.address + self._drained, end - self._drained)
@@ -185,6 +205,9 @@ class CudaWaves(WaveBackend):
         while not self._device.idle():
             self._ring.serve(self._service)
             time.sleep(_IDLE_CHECKS_SECONDS)
+
+    def results(self) -> Results:
+        return results_of(self.task.buffers, self._state.get(), self._output.get(), self._picture.get())
 
     def close(self) -> None:
         self._ring.close()

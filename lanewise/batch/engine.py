@@ -10,10 +10,10 @@ import numpy as np
 
 from lanewise.batch.backend import WaveBackend
 from lanewise.batch.console import Outputs
-from lanewise.batch.program import program_of
+from lanewise.batch.program import Program, program_of
 from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.service import HostService
-from lanewise.batch.spec import LaneOutcome, Task
+from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices import device as find_device
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cuda import CudaDevice
@@ -43,10 +43,12 @@ class Run:
         self.task = task
         self.stopped: str | None = None
         self._wish: str | None = None
-        self._module = program_of(task, module)
+        self._program = program_of(task, module)
+        self.results: Results | None = None
+        """What lanes have left in the buffers, once the outcomes have ended."""
         self._files = Filesystem(task.directories, self._place)
         try:
-            self._backend = _backend_for(task, self._module)
+            self._backend = _backend_for(task, self._program)
         except BaseException:
             self._files.close()
             raise
@@ -70,6 +72,7 @@ class Run:
         self._wish = self._wish or INTERRUPTED
         if self._service is not None:
             self._service.stopping = True
+            self._files.interrupt()
 
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order in which they end."""
@@ -81,6 +84,8 @@ class Run:
                 count = min(self._backend.wave_lanes, self.task.lanes - first)
                 yield from self._wave(first, count, deadline)
                 first += count
+            if self._wish is None or not self._wish.startswith(DEVICE_FAILED):
+                self.results = self._backend.results()
         finally:
             self._backend.close()
             self._files.close()
@@ -107,7 +112,11 @@ class Run:
             self._wish = f"{DEVICE_FAILED}: {error}"
             over = True
         finally:
-            service.stopping = self._wish is not None
+            if not over:
+                self._wish = self._wish or INTERRUPTED
+            if self._wish is not None:
+                service.stopping = True
+                self._files.interrupt()
             if not over:
                 self._backend.stop()
             service.close()
@@ -138,7 +147,7 @@ class Run:
 
     def _trap(self, kind: int, place: int) -> tuple[str, str]:
         words = traps.KINDS[kind]
-        name = function_at(self._module, place) if place else ""
+        name = function_at(self._program.module, place) if place else ""
         return words, str(WasmTrap(words, function=name, offset=place))
 
     def _cut_off(self, first: int, told: np.ndarray[Any, Any]) -> Iterator[LaneOutcome]:
@@ -151,14 +160,14 @@ class Run:
             yield LaneOutcome(first + lane, None, kind, kind, 0.0, out, err)
 
 
-def _backend_for(task: Task, module: Any) -> WaveBackend:
+def _backend_for(task: Task, program: Program) -> WaveBackend:
     device = find_device(task.device)
     if isinstance(device, CpuDevice):
         from lanewise.batch.cpu_engine import CpuWaves
 
-        return CpuWaves(task, module, device)
+        return CpuWaves(task, program, device)
     if isinstance(device, CudaDevice):
         from lanewise.batch.cuda_engine import CudaWaves
 
-        return CudaWaves(task, module, device)
+        return CudaWaves(task, program, device)
     raise ArgumentError(f"programs run on cpu or cuda, not on {device.name}")

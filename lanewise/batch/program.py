@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lanewise.batch.services import services
 from lanewise.batch.spec import Task
 from lanewise.compiler import Target
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, LinkError
 from lanewise.kernel.library import kernel_code
 from lanewise.wasm.build import Build
 from lanewise.wasm.lane_code import LaneCode, code_of
 from lanewise.wasm.model import PAGE, Module
 from lanewise.wasm.module import Module as LoadedModule
-from lanewise.wasm.process import ProcessProgram, entry_of
-from lanewise.wasm.provided import provide
+from lanewise.wasm.process import ProcessProgram, entry_of, thread_entry_of
+from lanewise.wasm.provided import meets_others, provide
 
 
-def program_of(task: Task, loaded: LoadedModule | None = None) -> Module:
-    """The module of a task with the kernel's functions for its imports; `loaded` where it has been read already."""
+@dataclass(frozen=True)
+class Program:
+    """A program that can be compiled."""
+
+    module: Module
+    meets: bool
+    """Whether lanes of a group wait for each other."""
+    team: int
+    """Threads that a lane may have, its own included, a power of two; 0 if the program starts none."""
+
+
+def program_of(task: Task, loaded: LoadedModule | None = None) -> Program:
+    """The program of a task; `loaded` where its module has been read already."""
     loaded = loaded or LoadedModule.load(task.program)
     entry_of(loaded.model)
     module = provide(loaded.model, services())
@@ -27,7 +40,17 @@ def program_of(task: Task, loaded: LoadedModule | None = None) -> Module:
             raise ArgumentError(
                 f"the program begins with {least:,} bytes of memory, more than the limit of {limit:,} bytes"
             )
-    return module
+    team = _team(task, module)
+    if team and meets_others(loaded.model):
+        raise LinkError("the program both starts threads and has lanes wait for each other; it can do one of them")
+    return Program(module, meets_others(loaded.model), team)
+
+
+def _team(task: Task, module: Module) -> int:
+    if not module.imported_memories:  # see `provide`
+        return 0
+    thread_entry_of(module)
+    return 1 << task.threads.bit_length()
 
 
 def process_code(module: Module, build: Build, target: Target, level: int | None = None) -> LaneCode:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import functools
 
-from lanewise.kernel.library import WASI
+from lanewise.kernel.library import GPU, THREADS, WASI
 from lanewise.lang.functions import DeviceFunction
 from lanewise.lang.types import VOID
 from lanewise.wasm.model import FuncType
 from lanewise.wasm.provided import Service, Services
 
 _VALUES = {"u32": "i32", "i32": "i32", "u64": "i64", "i64": "i64", "f32": "f32", "f64": "f64"}
-_WASI_NAME = "wasi_snapshot_preview1"
 
 
 @functools.cache
 def services() -> Services:
     """All there is."""
-    return {_WASI_NAME: {name: _service(function) for name, function in WASI.items()}}
+    return {
+        "wasi_snapshot_preview1": {name: _service(function) for name, function in WASI.items()},
+        "wasi": {name: _service(function) for name, function in THREADS.items()},
+        "gpu": {name: _service(function) for name, function in GPU.items()},
+    }
 
 
 def _service(function: DeviceFunction) -> Service:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 
 class Inputs(Protocol):
@@ -39,6 +41,29 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Buffers:
+    """What lanes share by the GPU vocabulary; arrays are of 32-bit words."""
+
+    state: np.ndarray[Any, Any] | None = None
+    input: np.ndarray[Any, Any] | None = None
+    output: int = 0
+    """Words of the output."""
+    size: tuple[int, int] = (0, 0)
+    """Width and height of the picture."""
+    group: int = 256
+    """Lanes that wait for each other at barriers and share words: a power of two."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What lanes have left in the buffers: the picture has a shape of (height, width, 4)."""
+
+    state: np.ndarray[Any, Any]
+    output: np.ndarray[Any, Any]
+    picture: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
 class Task:
     """A program and all that it is run with."""
 
@@ -53,6 +78,9 @@ class Task:
     seed: int | None = None
     """What random numbers come from; None for others each time. Each lane has its own."""
     limits: Limits = Limits()
+    threads: int = 15
+    """How many threads a lane may start, for programs that start any."""
+    buffers: Buffers = Buffers()
     streaming: bool = False
     """Whether output goes to the host's own streams as it is written, instead of being gathered: for one lane."""
     fail_fast: bool = False

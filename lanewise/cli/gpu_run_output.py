@@ -50,9 +50,7 @@ class Streams:
         if not data:
             return
         try:
-            with self._progress.aside():
-                stream.write(data)
-                stream.flush()
+            self._progress.write(stream, data)
         except BrokenPipeError:
             raise
         except OSError as error:

@@ -8,10 +8,8 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from lanewise.batch.report import Tally, duration
 
@@ -44,15 +42,12 @@ class Progress:
             self._thread.join()
             self._clear()
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Keep the line away while something else is written."""
-        if self._stream is None:
-            yield
-            return
+    def write(self, stream: BinaryIO, data: bytes) -> None:
+        """Write to a stream that may lead to the same terminal, with the line out of the way."""
         with self._lock:
             self._clear()
-            yield
+            stream.write(data)
+            stream.flush()
 
     def _draw_again_and_again(self) -> None:
         wait = _PATIENCE

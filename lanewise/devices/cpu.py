@@ -112,9 +112,14 @@ class CpuDevice(Device):
         self._queue.submit(launch)
         return launch
 
-    def launch_native(self, code: NativeCode, args: bytes, workers: int = 1, keep: Any = None) -> CpuLaunch:
-        """Have workers enter native code with a block of arguments; `keep` is kept alive until they are done."""
-        launch = CpuLaunch(self._queue, code, args, keep, workers, 1, 1)
+    def launch_native(
+        self, code: NativeCode, args: bytes, workers: int = 1, keep: Any = None, group_size: int = 1
+    ) -> CpuLaunch:
+        """Have workers enter native code with a block of arguments; `keep` is kept alive until they are done.
+
+        Code that runs groups of fibers says how large they are, and its `workers` are all threads of these groups.
+        """
+        launch = CpuLaunch(self._queue, code, args, keep, workers, group_size, 1)
         self._queue.submit(launch)
         return launch
 

@@ -109,7 +109,11 @@ class Runtime:
             if self._scheduler is None:
                 imports = {name: self._core.address(name) for name in fibers.NAMES}
                 self._scheduler = _load(
-                    "scheduler", cpu_scheduler.SCHEDULER, _SCHEDULER_NAMES, lambda: _SCHEDULER_GLUE, imports
+                    "scheduler",
+                    (*cpu_scheduler.SCHEDULER, *cpu_scheduler.GUEST_GROUPS),
+                    _SCHEDULER_NAMES,
+                    lambda: _SCHEDULER_GLUE,
+                    imports,
                 )
             return self._scheduler
 
@@ -122,9 +126,14 @@ class Runtime:
             found |= {name: library.address(name) for name in RUNTIME_IMPORTS if name in scheduled}
         return found
 
-    def guest_imports(self) -> Mapping[str, int]:
-        """Addresses of what compiled guest programs import."""
-        return {name: self._core.address(name) for name in _GUEST_IMPORTS}
+    def guest_imports(self, groups: bool = False) -> Mapping[str, int]:
+        """Addresses of what compiled guest programs import; the scheduler's where lanes wait for each other."""
+        found = {name: self._core.address(name) for name in _GUEST_IMPORTS}
+        if groups:
+            library = self._scheduler_library()
+            names = ["lw_run_groups", *(function.name for function in cpu_scheduler.GUEST_GROUPS)]
+            found |= {name: library.address(name) for name in names}
+        return found
 
     @property
     def guest_entry(self) -> int:

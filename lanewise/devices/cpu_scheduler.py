@@ -415,5 +415,41 @@ def lw_guest_enter(worker: Ptr[Worker], state: Ptr[u32], function: u64, a: u64, 
     return enter_guest(worker, state, function, a, b, c)
 
 
+@device
+def lw_guest_fiber(lane: Ptr[Lane], state: Ptr[u32], function: u64, frame: u64) -> u32:
+    """Run guest code on a fiber, where it may wait for other fibers; see `enter_guest`."""
+    worker = Ptr[Worker](lane.worker)
+    low = worker.stack_low
+    worker.stack_low = lane.stack_limit - worker.stack_reserve
+    code = enter_guest(worker, state, function, frame, u64(0), u64(0))
+    worker.guest_sp = 0
+    worker.stack_low = low
+    return code
+
+
+@device
+def suspend_guest(lane: Ptr[Lane], state: u32):
+    """Let other fibers run; what the worker knows of a guest is this one's again afterwards."""
+    worker = Ptr[Worker](lane.worker)
+    guest, low = worker.guest_sp, worker.stack_low
+    suspend(lane, state)
+    worker.guest_sp = guest
+    worker.stack_low = low
+
+
+@device
+def lw_guest_barrier(lane: Ptr[Lane]):
+    """Wait, in a guest, for the other lanes of the group."""
+    suspend_guest(lane, AT_BARRIER)
+
+
+@device
+def lw_guest_yield(lane: Ptr[Lane]):
+    """Let, in a guest, the other lanes of the group run."""
+    suspend_guest(lane, READY)
+
+
 CORE = (lw_run, lw_trap, lw_on_signal, lw_guest_call, lw_guest_enter, lw_guest_trap, lw_guest_host)
 SCHEDULER = (lw_run_groups, lw_barrier, lw_yield, lw_warp_exchange, lw_lane_done)
+GUEST_GROUPS = (lw_guest_fiber, lw_guest_barrier, lw_guest_yield)
+"""Also of the scheduler: for guests whose lanes wait for each other."""

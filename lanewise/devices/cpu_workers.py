@@ -116,11 +116,11 @@ class Worker:
         )
 
     def _provide_stacks(self, kernel: NativeCode) -> None:
-        assert kernel.module is not None
+        local_bytes = kernel.module.facts.local_bytes if kernel.module is not None else 0
         self._stacks.provide(kernel.stack_bytes)
         self._record["stacks"] = self._stacks.address
         self._record["stack_size"] = self._stacks.stack_bytes
-        self._record["stack_reserve"] = STACK_RESERVE + 2 * kernel.module.facts.local_bytes
+        self._record["stack_reserve"] = STACK_RESERVE + 2 * local_bytes
 
 
 class _Stacks:

@@ -5,22 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import threading
-import time
 from collections.abc import Callable
 
-from lanewise.host.filestat import encode_filestat
+from lanewise.host.filestat import encode_filestat, settled
 
 LARGEST_COPY = 16 << 20
 """Bytes of content; larger files are read piece by piece."""
-SETTLED_NS = 20_000_000
-"""What was changed less than this ago may change again without its times telling: they move in steps of 10 ms."""
 
 _Version = tuple[int, int, int, int, int]
-
-
-def settled(status: os.stat_result) -> bool:
-    """Whether any further change will show in the times of a file or directory."""
-    return time.time_ns() - status.st_ctime_ns >= SETTLED_NS
 
 
 class _Copy:

@@ -33,7 +33,7 @@ _ADVICE = (
 )
 # A pipe that nobody has at its other end must not hold up the others, and no file may become our terminal.
 _OPEN = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-_LAST_ARGUMENT = 5
+_WORDS = 6
 
 
 class Filesystem:
@@ -101,8 +101,8 @@ class LaneFiles:
 
         `arguments` are unsigned words; `room` is how many bytes the answer may have.
         """
-        words = [word % WORD for word in arguments[: _LAST_ARGUMENT + 1]]
-        words.extend([0] * (_LAST_ARGUMENT + 1 - len(words)))
+        words = [word % WORD for word in arguments[:_WORDS]]
+        words.extend([0] * (_WORDS - len(words)))
         asked = Request(words, data, min(max(room, 0), MOST_DATA))
         if self._filesystem.closed:
             return Reply(wasi.EBADF)
@@ -279,9 +279,8 @@ class LaneFiles:
         return Reply(wasi.SUCCESS, data=self._file(asked.words[0]).read(min(asked.words[1], asked.room)))
 
     def _pread(self, asked: Request) -> Reply:
-        return Reply(
-            wasi.SUCCESS, data=self._file(asked.words[0]).read_at(min(asked.words[1], asked.room), asked.words[2])
-        )
+        handle, room, offset = asked.words[:3]
+        return Reply(wasi.SUCCESS, data=self._file(handle).read_at(min(room, asked.room), offset))
 
     def _write(self, asked: Request) -> Reply:
         return Reply(wasi.SUCCESS, (self._file(asked.words[0]).write(asked.data),))

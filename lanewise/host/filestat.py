@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 import struct
+import time
 
 from lanewise.host.reply import failure
 from lanewise.kernel.wasi_numbers import (
@@ -31,6 +32,8 @@ from lanewise.kernel.wasi_numbers import (
 
 WORD = 1 << 64
 """One more than the largest word of a request."""
+SETTLED_NS = 20_000_000
+"""What was changed less than this ago may change again without its times telling: they move in steps of 10 ms."""
 _SECOND = 1_000_000_000
 _NOW, _KEEP = (1 << 30) - 1, (1 << 30) - 2
 """In the place of nanoseconds, to the C library: the time of day, and no change."""
@@ -63,6 +66,11 @@ def encode_filestat(status: os.stat_result) -> bytes:
         status.st_size,
         *(min(max(time, 0), WORD - 1) for time in times),  # WASI has no times before 1970
     )
+
+
+def settled(status: os.stat_result) -> bool:
+    """Whether any further change will show in the times of a file or directory."""
+    return time.time_ns() - status.st_ctime_ns >= SETTLED_NS
 
 
 def rights_of(kind: int, *, readable: bool, writable: bool) -> int:

@@ -8,8 +8,7 @@ import threading
 from array import array
 from weakref import WeakValueDictionary
 
-from lanewise.host.copies import settled
-from lanewise.host.filestat import kind_of
+from lanewise.host.filestat import kind_of, settled
 from lanewise.host.paths import check_text
 from lanewise.kernel.wasi_numbers import DIRECTORY, REGULAR_FILE, SYMBOLIC_LINK
 

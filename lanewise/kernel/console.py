@@ -1,7 +1,7 @@
 """Standard output and error: gathered on the device and drained by the host in bulk."""
 
 from lanewise.kernel.lane_io import Console, ConsoleRecord, LaneIo
-from lanewise.kernel.requests import begin_request, end_request, run_of, send_guest_bytes, send_request
+from lanewise.kernel.requests import begin_request, end_request, owner, run_of, send_guest_bytes, send_request
 from lanewise.kernel.wasi_numbers import REQUEST_CONSOLE
 from lanewise.lang.atomics import atomic_add, atomic_load, atomic_store
 from lanewise.lang.functions import device
@@ -14,7 +14,7 @@ CONSOLE_RECORD = ConsoleRecord.size
 @device
 def allowed(io: Ptr[LaneIo], count: u64) -> u64:
     """How many of so many bytes the lane may still write."""
-    return min(count, run_of(io).output_limit - io.written)
+    return min(count, run_of(io).output_limit - owner(io).written)
 
 
 @device(inline=False)

@@ -1,6 +1,8 @@
 """The open files of a lane."""
 
+from lanewise.kernel.gpu_debug import flush_text
 from lanewise.kernel.lane_io import (
+    CLAIMED,
     CLOSED,
     COPY,
     FILE,
@@ -12,8 +14,9 @@ from lanewise.kernel.lane_io import (
     STDOUT,
     LaneIo,
     LaneRecord,
+    Team,
 )
-from lanewise.kernel.requests import begin_request, end_request, run_of, send_request
+from lanewise.kernel.requests import begin_request, end_request, owner, run_of, send_request
 from lanewise.kernel.wasi_numbers import (
     DIRECTORY,
     EBADF,
@@ -26,10 +29,11 @@ from lanewise.kernel.wasi_numbers import (
     RIGHTS_PREOPENED_INHERITING,
     SUCCESS,
 )
-from lanewise.lang.atomics import atomic_store
+from lanewise.lang.atomics import atomic_compare_swap, atomic_max, atomic_store
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import addressof, memory_barrier, time_ns
+from lanewise.settings import LANE_FILES
 
 
 @device
@@ -39,27 +43,38 @@ def kernel_begin(io: Ptr[LaneIo], index: u64):
     What run it belongs to has been set before, as has, on a CPU, the request of its slot.
     """
     run = run_of(io)
+    io.process = u64(io)
     io.index = u32(index)
     io.failure = 0
     io.stride = run.stride
-    io.stdin_position = 0
-    io.written = 0
-    io.random_block = 0
-    io.exit_code = 0
-    io.held = 0
+    if io.team != 0:
+        team = Ptr[Team](io.team)
+        team.lock = 0
+        team.over = 0
+        for member in range(u32(run.team_size)):
+            team.ids[member] = 0
+            team.waits[member] = 0
+    owner(io).stdin_position = 0
+    owner(io).written = 0
+    owner(io).random_block = 0
+    io.text_bytes = 0
+    owner(io).exit_code = 0
+    owner(io).held = 0
+    for fd in range(io.files):
+        io.descriptors[fd].kind = CLOSED
     io.files = 0
     open_stream(io, STDIN, run.stream_types[0], u64(RIGHT_FD_READ))
     open_stream(io, STDOUT, run.stream_types[1], u64(RIGHT_FD_WRITE))
     open_stream(io, STDERR, run.stream_types[2], u64(RIGHT_FD_WRITE))
     for number in range(run.preopened_count):
-        descriptor = addressof(io.descriptors[io.files])
+        descriptor = addressof(owner(io).descriptors[owner(io).files])
         descriptor.kind = PREOPENED
         descriptor.flags = 0
         descriptor.filetype = DIRECTORY
         descriptor.handle = number
         descriptor.rights = RIGHTS_PREOPENED
         descriptor.inheriting = RIGHTS_PREOPENED_INHERITING
-        io.files += 1
+        owner(io).files += 1
     record = Ptr[LaneRecord](run.records) + io.index
     record.exit_code = 0
     atomic_store(record.state, LANE_RUNS)
@@ -67,23 +82,34 @@ def kernel_begin(io: Ptr[LaneIo], index: u64):
 
 
 @device
+def kernel_join(io: Ptr[LaneIo], index: u64):
+    """A further thread of a lane begins, parked; what lane and which thread of it has been set before."""
+    io.index = u32(index)
+    io.failure = 0
+    io.stride = run_of(io).stride
+    io.text_bytes = 0
+
+
+@device
 def open_stream(io: Ptr[LaneIo], kind: u32, filetype: u32, rights: u64):
     """Open a standard stream."""
-    descriptor = addressof(io.descriptors[io.files])
+    descriptor = addressof(owner(io).descriptors[owner(io).files])
     descriptor.kind = kind
     descriptor.flags = 0
     descriptor.filetype = filetype
     descriptor.handle = 0
     descriptor.rights = rights
     descriptor.inheriting = rights
-    io.files += 1
+    owner(io).files += 1
 
 
 @device(inline=False)
 def kernel_end(io: Ptr[LaneIo]):
     """A lane is over, by itself or not: the host forgets what it held for it, and how it ended is told."""
     run = run_of(io)
-    if io.held != 0:
+    if io.text_bytes != 0:
+        flush_text(io)
+    if owner(io).held != 0 and io.member == 0:
         # A lane that was told to stop does not wait any more: then the run is over, and all is forgotten.
         failure = io.failure
         io.failure = 0
@@ -91,9 +117,13 @@ def kernel_end(io: Ptr[LaneIo]):
         send_request(io, request)
         end_request(io)
         io.failure = failure
+    if io.team != 0:
+        atomic_store(Ptr[Team](io.team).over, 1)
+        if io.member != 0:
+            return  # the first thread tells how the lane ended
     record = Ptr[LaneRecord](run.records) + io.index
     record.nanoseconds = time_ns() - io.began
-    record.exit_code = io.exit_code
+    record.exit_code = owner(io).exit_code
     memory_barrier()
     atomic_store(record.state, LANE_ENDED, order="release")
 
@@ -101,24 +131,20 @@ def kernel_end(io: Ptr[LaneIo]):
 @device
 def kind_of(io: Ptr[LaneIo], fd: u32) -> u32:
     """What a descriptor is."""
-    if fd >= io.files:
+    if fd >= owner(io).files:
         return u32(CLOSED)
-    return io.descriptors[fd].kind
+    kind = owner(io).descriptors[fd].kind
+    return u32(CLOSED) if kind == CLAIMED else kind
 
 
 @device(inline=False)
-def free_descriptor(io: Ptr[LaneIo]) -> u32:
-    """The lowest number that is free; LANE_FILES if none is."""
-    for fd in range(io.files):
-        if io.descriptors[fd].kind == CLOSED:
+def claim_descriptor(io: Ptr[LaneIo]) -> u32:
+    """The lowest number that is free, for this thread to open; LANE_FILES if none is."""
+    for fd in range(u32(LANE_FILES)):
+        if atomic_compare_swap(owner(io).descriptors[fd].kind, u32(CLOSED), u32(CLAIMED)) == CLOSED:
+            atomic_max(owner(io).files, fd + 1)
             return fd
-    return io.files
-
-
-@device
-def reserve_descriptor(io: Ptr[LaneIo], fd: u32):
-    """Note that a number that `free_descriptor` gave is in use."""
-    io.files = max(io.files, fd + 1)
+    return u32(LANE_FILES)
 
 
 @device(inline=False)
@@ -137,7 +163,7 @@ def ask(io: Ptr[LaneIo], op: u32, a: u64, b: u64, c: u64, d: u64) -> u32:
 @device(inline=False)
 def close_descriptor(io: Ptr[LaneIo], fd: u32) -> u32:
     """Close a descriptor that is open."""
-    descriptor = addressof(io.descriptors[fd])
+    descriptor = addressof(owner(io).descriptors[fd])
     kind = descriptor.kind
     descriptor.kind = CLOSED
     if kind == FILE:
@@ -148,15 +174,15 @@ def close_descriptor(io: Ptr[LaneIo], fd: u32) -> u32:
 @device(inline=False)
 def let_go_of_copies(io: Ptr[LaneIo]):
     """Have the files themselves instead of copies: the lane is about to write to one of them."""
-    for fd in range(io.files):
-        if io.descriptors[fd].kind == COPY:
+    for fd in range(owner(io).files):
+        if owner(io).descriptors[fd].kind == COPY:
             reopen(io, fd)
 
 
 @device(inline=False)
 def reopen(io: Ptr[LaneIo], fd: u32) -> u32:
     """Have the file itself instead of a copy of it, at the same position."""
-    descriptor = addressof(io.descriptors[fd])
+    descriptor = addressof(owner(io).descriptors[fd])
     request = begin_request(io, u32(REQUEST_REOPEN))
     request.arguments[0] = u64(descriptor.handle)
     request.arguments[1] = descriptor.position

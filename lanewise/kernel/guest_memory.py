@@ -86,12 +86,11 @@ def copy_to_guest(io: Ptr[LaneIo], address: u32, source: u64, count: u64):
     """Copy bytes of the device to guest memory, within bounds that were checked."""
     done = u64(0)
     at = u64(address)
-    if not ON_GPU:
-        if io.stride == 8:
-            target = Ptr[u8](io.memory + at)
-            for byte in range(count):
-                target[byte] = Ptr[u8](source)[byte]
-            return
+    if not ON_GPU and io.stride == 8:
+        target = Ptr[u8](io.memory + at)
+        for byte in range(count):
+            target[byte] = Ptr[u8](source)[byte]
+        return
     if source & 7 == 0 and at & 7 == 0:
         while done + 8 <= count:
             Ptr[u64](place(io, at + done))[0] = Ptr[u64](source + done)[0]
@@ -106,12 +105,11 @@ def copy_from_guest(io: Ptr[LaneIo], target: u64, address: u32, count: u64):
     """Copy bytes of guest memory, within bounds that were checked, to the device."""
     done = u64(0)
     at = u64(address)
-    if not ON_GPU:
-        if io.stride == 8:
-            source = Ptr[u8](io.memory + at)
-            for byte in range(count):
-                Ptr[u8](target)[byte] = source[byte]
-            return
+    if not ON_GPU and io.stride == 8:
+        source = Ptr[u8](io.memory + at)
+        for byte in range(count):
+            Ptr[u8](target)[byte] = source[byte]
+        return
     if target & 7 == 0 and at & 7 == 0:
         while done + 8 <= count:
             Ptr[u64](target + done)[0] = Ptr[u64](place(io, at + done))[0]

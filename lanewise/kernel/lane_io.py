@@ -1,12 +1,19 @@
 """What the kernel keeps of a lane and of a run: the structures that host and device share."""
 
 from lanewise.lang.structs import struct
-from lanewise.lang.types import i64, u32, u64
+from lanewise.lang.types import i64, u8, u32, u64
 from lanewise.settings import LANE_FILES
 
-CLOSED, STDIN, STDOUT, STDERR, PREOPENED, COPY, FILE = range(7)
-"""What a descriptor is: a standard stream, a preopened directory, a copy of a file on the device, or the host's."""
+CLOSED, STDIN, STDOUT, STDERR, PREOPENED, COPY, FILE, CLAIMED = range(8)
+"""What a descriptor is: a standard stream, a preopened directory, a copy of a file on the device, or the host's.
+CLAIMED is one that is being opened."""
 
+
+TEXT_BYTES = 256
+TEAM_THREADS = 64
+"""Threads that a lane can have at most."""
+SHARED_WORDS = 8192
+"""Words that the lanes of a group share."""
 
 LANE_WAITS, LANE_RUNS, LANE_ENDED = range(3)
 """Whether a lane has begun, and whether it is over."""
@@ -90,6 +97,14 @@ class Ring:
 
 
 @struct
+class Words:
+    """A buffer of 32-bit words that all lanes share."""
+
+    address: u64
+    count: u64
+
+
+@struct
 class RunIo:
     """What all lanes of a wave have in common."""
 
@@ -114,7 +129,31 @@ class RunIo:
     capacity: u64  # bytes of data that a request can take
     stride: u64  # bytes from one 8-byte cell of a lane's memory to its next
     stream_types: u32[3]  # what kind of file the standard streams are
+    group_shift: u32  # the lanes of a group are 2 to this power
+    state: Words
+    input: Words
+    output: Words
+    picture: u64  # address of 4 bytes a pixel
+    width: u32
+    height: u32
+    shared: u64  # address of SHARED_WORDS words a group
+    team_size: u64  # threads that a lane may have, its first included
+
+
+@struct
+class Team:
+    """The threads of a lane that may have several, and the memory that they share."""
+
+    lock: u32
+    over: u32  # whether the lane has ended, so that its threads end, too
+    last_id: u32
     reserved: u32
+    memory: u64  # three words: a memory's record as the engine has it
+    memory_bytes: u64
+    memory_maximum: u64
+    ids: u32[TEAM_THREADS]  # of the threads that run; 0 for one that is parked
+    arguments: u32[TEAM_THREADS]
+    waits: u64[TEAM_THREADS]  # the address that a thread waits at; WOKEN when it need not any more; 0 if it does not
 
 
 @struct
@@ -122,6 +161,10 @@ class LaneIo:
     """What the kernel keeps of a lane."""
 
     run: u64
+    process: u64  # the LaneIo of the lane's first thread
+    team: u64  # the lane's threads, 0 if it has one only
+    member: u32  # which of them this is
+    reserved: u32
     index: u32  # the lane's number in the wave
     failure: u32  # why the lane is to end, see `wasi_numbers.FAILURES`
     memory: u64  # the guest's linear memory
@@ -136,7 +179,12 @@ class LaneIo:
     exit_code: u32
     held: u32  # whether the host holds anything for this lane
     files: u32  # descriptors from here on are closed
+    slot: u32  # where it runs: lanes of a group have neighbouring slots
+    fiber: u64  # CPU: the fiber that it runs on, where lanes wait for each other; else 0
+    sink: u64  # what is read and written instead of what must not be
+    text_bytes: u32  # of `text` that are not yet written
     padding: u32
+    text: u8[TEXT_BYTES]  # debug output
     descriptors: Descriptor[LANE_FILES]
 
 

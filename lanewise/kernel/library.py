@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from lanewise import lang
 from lanewise.compiler import Cache, Target, compile_module, default_cache
-from lanewise.kernel import descriptors, host_ring, wasi_files, wasi_paths, wasi_poll, wasi_process, wasi_streams
+from lanewise.kernel import (
+    descriptors,
+    gpu_buffers,
+    gpu_debug,
+    gpu_math,
+    gpu_threads,
+    host_ring,
+    threads,
+    wasi_files,
+    wasi_paths,
+    wasi_poll,
+    wasi_process,
+    wasi_streams,
+)
 from lanewise.lang.abi import Abi
 from lanewise.lang.abi_host import RuntimeAbi
 from lanewise.lang.abi_nvptx import LibraryNvptxAbi
@@ -16,15 +30,36 @@ from lanewise.lang.functions import DeviceFunction
 from lanewise.lang.program import lower_library
 
 _WASI_MODULES = (wasi_process, wasi_streams, wasi_files, wasi_paths, wasi_poll)
-WASI: dict[str, DeviceFunction] = {
-    name.removeprefix("wasi_"): function
-    for module in _WASI_MODULES
-    for name, function in vars(module).items()
-    if isinstance(function, DeviceFunction) and function.function.__module__ == module.__name__
-    if name.startswith("wasi_")
-}
-"""The functions of WASI preview 1, by name."""
-_ENTRIES = (descriptors.kernel_begin, descriptors.kernel_end)
+_GPU_MODULES = (gpu_threads, gpu_buffers, gpu_math, gpu_debug)
+
+
+def _named(prefix: str, modules: Sequence[ModuleType]) -> dict[str, DeviceFunction]:
+    """Functions of the kernel whose names begin so, without that."""
+    return {
+        name.removeprefix(prefix): function
+        for module in modules
+        for name, function in vars(module).items()
+        if isinstance(function, DeviceFunction) and name.startswith(prefix)
+    }
+
+
+WASI = _named("wasi_", _WASI_MODULES)
+"""The functions of WASI preview 1."""
+GPU = _named("gpu_", _GPU_MODULES)
+"""The GPU vocabulary for guests."""
+THREADS = {"thread-spawn": threads.threads_spawn}
+"""wasi-threads."""
+_ENTRIES = (
+    descriptors.kernel_begin,
+    descriptors.kernel_join,
+    descriptors.kernel_end,
+    threads.kernel_thread_wait,
+    threads.kernel_thread_argument,
+    threads.kernel_thread_done,
+    threads.kernel_look,
+    threads.kernel_wait,
+    threads.kernel_notify,
+)
 
 
 HOST_RING = (host_ring.lw_ring_ready, host_ring.lw_ring_answer)
@@ -54,7 +89,7 @@ def _cached(name: str, target: Target, ir: Callable[[], str]) -> bytes:
 def kernel_ir(target: Target) -> str:
     """The kernel as LLVM IR."""
     abi: Abi = LibraryNvptxAbi() if target.kind == "nvptx" else _HostLibraryAbi()
-    return lower_library([*WASI.values(), *_ENTRIES], abi)
+    return lower_library([*WASI.values(), *GPU.values(), *THREADS.values(), *_ENTRIES], abi)
 
 
 class _HostLibraryAbi(RuntimeAbi):

@@ -2,7 +2,8 @@
 
 from lanewise.kernel.guest_memory import store_u8
 from lanewise.kernel.lane_io import LaneIo
-from lanewise.kernel.requests import run_of
+from lanewise.kernel.requests import owner, run_of
+from lanewise.lang.atomics import atomic_add
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import addressof
@@ -30,7 +31,7 @@ def quarter_round(block: Ptr[u32], a: u32, b: u32, c: u32, d: u32):
 
 
 @device
-def begin_block(io: Ptr[LaneIo], block: Ptr[u32]):
+def begin_block(io: Ptr[LaneIo], block: Ptr[u32], number: u64):
     """The words that a block is made of: constants, the key, which block it is, and whose."""
     run = run_of(io)
     block[0] = 0x61707865
@@ -40,8 +41,8 @@ def begin_block(io: Ptr[LaneIo], block: Ptr[u32]):
     for word in range(8):
         block[4 + word] = run.key[word]
     lane = run.first_lane + u64(io.index)
-    block[12] = u32(io.random_block)
-    block[13] = u32(io.random_block >> 32)
+    block[12] = u32(number)
+    block[13] = u32(number >> 32)
     block[14] = u32(lane)
     block[15] = u32(lane >> 32)
 
@@ -55,9 +56,9 @@ def random_bytes(io: Ptr[LaneIo], address: u32, count: u32):
     before = addressof(first[0])
     done = u32(0)
     while done < count:
-        begin_block(io, before)
-        begin_block(io, words)
-        io.random_block += 1
+        number = atomic_add(owner(io).random_block, 1)
+        begin_block(io, before, number)
+        begin_block(io, words, number)
         for _ in range(DOUBLE_ROUNDS):
             quarter_round(words, u32(0), u32(4), u32(8), u32(12))
             quarter_round(words, u32(1), u32(5), u32(9), u32(13))

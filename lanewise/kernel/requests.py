@@ -6,13 +6,13 @@ a plain store, since no atomic crosses it.
 """
 
 from lanewise.kernel.guest_memory import copy_from_guest, copy_to_guest, fail
-from lanewise.kernel.lane_io import REQUEST_HEAD, LaneIo, Request, Ring, RunIo
+from lanewise.kernel.lane_io import REQUEST_HEAD, LaneIo, Request, Ring, RunIo, Team
 from lanewise.kernel.wasi_numbers import FAIL_STOP
 from lanewise.lang.atomics import atomic_add, atomic_load, atomic_store
 from lanewise.lang.functions import device
 from lanewise.lang.intrinsics import ON_GPU
 from lanewise.lang.program import external
-from lanewise.lang.types import Ptr, u32, u64
+from lanewise.lang.types import Ptr, i32, u32, u64
 from lanewise.lang.vocabulary import memory_barrier, thread_yield
 
 LONGEST_PAUSE = 256
@@ -30,18 +30,38 @@ def run_of(io: Ptr[LaneIo]) -> Ptr[RunIo]:
 
 
 @device
+def owner(io: Ptr[LaneIo]) -> Ptr[LaneIo]:
+    """The first thread of a lane: it has the files and all else that threads of a lane share."""
+    return Ptr[LaneIo](io.process)
+
+
+@device
 def stopping(io: Ptr[LaneIo]) -> bool:
     """Whether lanes are to end."""
+    if io.team != 0 and atomic_load(Ptr[Team](io.team).over) != 0:
+        return True
     word = run_of(io).stop
     return word != 0 and atomic_load(Ptr[u32](word)[0], scope="system") != 0
 
 
+@external
+def lw_guest_yield(fiber: u64): ...
+
+
+@external
+def usleep(microseconds: u32) -> i32: ...
+
+
 @device
-def rest(times: u32):
-    """GPU: let other lanes go on."""
+def rest(io: Ptr[LaneIo], times: u32):
+    """Let others go on: on a GPU other lanes, on a CPU other fibers."""
     if ON_GPU:
         for _ in range(times):
             thread_yield()
+    elif io.fiber != 0:
+        lw_guest_yield(io.fiber)
+    else:
+        usleep(min(times, u32(LONGEST_PAUSE)) * 4)
 
 
 @device(inline=False)
@@ -55,7 +75,7 @@ def begin_request(io: Ptr[LaneIo], op: u32) -> Ptr[Request]:
         turn = Ptr[u64](ring.turns + slot * 8)
         pause = u32(1)
         while atomic_load(turn[0], order="acquire") != ticket and not stopping(io):
-            rest(pause)
+            rest(io, pause)
             pause = min(pause * 2, u32(LONGEST_PAUSE))
         io.ticket = ticket
         request = Ptr[Request](ring.requests + slot * ring.step)
@@ -63,7 +83,7 @@ def begin_request(io: Ptr[LaneIo], op: u32) -> Ptr[Request]:
     request.lane = io.index
     request.sent = 0
     request.room = 0
-    io.held = 1
+    owner(io).held = 1
     return request
 
 
@@ -77,7 +97,7 @@ def send_request(io: Ptr[LaneIo], request: Ptr[Request]) -> u32:
         while atomic_load(request.answered, scope="system") != io.ticket + 1:
             if stopping(io):
                 return fail(io, FAIL_STOP)
-            rest(pause)
+            rest(io, pause)
             pause = min(pause * 2, u32(LONGEST_PAUSE))
         memory_barrier(scope="system")
         return request.error

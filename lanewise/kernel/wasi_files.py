@@ -3,7 +3,7 @@
 from lanewise.kernel.descriptors import ask, close_descriptor, host_file, kind_of
 from lanewise.kernel.guest_memory import copy_to_guest, fail, outside, store_u8, store_u32, store_u64
 from lanewise.kernel.lane_io import CLOSED, COPY, FILE, PREOPENED, STDERR, STDIN, LaneIo, Span
-from lanewise.kernel.requests import begin_request, end_request, run_of, send_request, take_guest_bytes
+from lanewise.kernel.requests import begin_request, end_request, owner, run_of, send_request, take_guest_bytes
 from lanewise.kernel.wasi_numbers import (
     DIRECTORY,
     EBADF,
@@ -53,7 +53,7 @@ def is_stream(kind: u32) -> bool:
 def is_regular(io: Ptr[LaneIo], fd: u32) -> bool:
     """Whether a descriptor is a file and no directory."""
     kind = kind_of(io, fd)
-    return kind == COPY or (kind == FILE and io.descriptors[fd].filetype != DIRECTORY)
+    return kind == COPY or (kind == FILE and owner(io).descriptors[fd].filetype != DIRECTORY)
 
 
 @device
@@ -70,8 +70,8 @@ def wasi_fd_renumber(io: Ptr[LaneIo], source: u32, target: u32) -> u32:
     if source == target:
         return u32(SUCCESS)
     close_descriptor(io, target)
-    before = addressof(io.descriptors[source])
-    after = addressof(io.descriptors[target])
+    before = addressof(owner(io).descriptors[source])
+    after = addressof(owner(io).descriptors[target])
     after.flags = before.flags
     after.filetype = before.filetype
     after.handle = before.handle
@@ -90,7 +90,7 @@ def wasi_fd_fdstat_get(io: Ptr[LaneIo], fd: u32, result: u32) -> u32:
         return u32(EBADF)
     if outside(io, result, u64(24), u32(8)):
         return u32(0)
-    descriptor = addressof(io.descriptors[fd])
+    descriptor = addressof(owner(io).descriptors[fd])
     store_u64(io, result, u64(descriptor.filetype) | (u64(descriptor.flags) << 16))
     store_u64(io, result + 8, descriptor.rights)
     store_u64(io, result + 16, descriptor.inheriting)
@@ -107,9 +107,9 @@ def wasi_fd_fdstat_set_flags(io: Ptr[LaneIo], fd: u32, flags: u32) -> u32:
         return u32(EINVAL)
     error = host_file(io, fd)
     if error == 0:
-        error = ask(io, u32(REQUEST_SET_FLAGS), u64(io.descriptors[fd].handle), u64(flags), u64(0), u64(0))
+        error = ask(io, u32(REQUEST_SET_FLAGS), u64(owner(io).descriptors[fd].handle), u64(flags), u64(0), u64(0))
     if error == 0:
-        io.descriptors[fd].flags = flags
+        owner(io).descriptors[fd].flags = flags
     return error
 
 
@@ -127,7 +127,7 @@ def wasi_fd_prestat_get(io: Ptr[LaneIo], fd: u32, result: u32) -> u32:
         return u32(EBADF)
     if not outside(io, result, u64(8), u32(4)):
         store_u32(io, result, u32(0))
-        store_u32(io, result + 4, (Ptr[Span](run_of(io).preopened) + io.descriptors[fd].handle).nbytes)
+        store_u32(io, result + 4, (Ptr[Span](run_of(io).preopened) + owner(io).descriptors[fd].handle).nbytes)
     return u32(SUCCESS)
 
 
@@ -136,7 +136,7 @@ def wasi_fd_prestat_dir_name(io: Ptr[LaneIo], fd: u32, buffer: u32, room: u32) -
     kind = kind_of(io, fd)
     if kind != PREOPENED:
         return u32(EBADF) if kind == CLOSED else u32(ENOTDIR)
-    name = Ptr[Span](run_of(io).preopened) + io.descriptors[fd].handle
+    name = Ptr[Span](run_of(io).preopened) + owner(io).descriptors[fd].handle
     if room < name.nbytes:
         return u32(ENAMETOOLONG)
     if not outside(io, buffer, u64(name.nbytes), u32(1)):
@@ -156,7 +156,7 @@ def wasi_fd_seek(io: Ptr[LaneIo], fd: u32, offset: u64, whence: u32, result: u32
         return u32(ESPIPE)
     if not is_regular(io, fd):
         return u32(EBADF)
-    descriptor = addressof(io.descriptors[fd])
+    descriptor = addressof(owner(io).descriptors[fd])
     found = u64(0)
     if kind == COPY:
         base = u64(0)
@@ -193,10 +193,10 @@ def wasi_fd_tell(io: Ptr[LaneIo], fd: u32, result: u32) -> u32:
         return u32(ESPIPE)
     if not is_regular(io, fd):
         return u32(EBADF)
-    found = io.descriptors[fd].position
+    found = owner(io).descriptors[fd].position
     if kind == FILE:
         request = begin_request(io, u32(REQUEST_TELL))
-        request.arguments[0] = u64(io.descriptors[fd].handle)
+        request.arguments[0] = u64(owner(io).descriptors[fd].handle)
         error = send_request(io, request)
         found = request.values[0]
         end_request(io)
@@ -220,7 +220,7 @@ def wasi_fd_advise(io: Ptr[LaneIo], fd: u32, offset: u64, length: u64, advice: u
         return u32(EINVAL)
     if kind_of(io, fd) == COPY:
         return u32(SUCCESS)
-    return ask(io, u32(REQUEST_ADVISE), u64(io.descriptors[fd].handle), offset, length, u64(advice))
+    return ask(io, u32(REQUEST_ADVISE), u64(owner(io).descriptors[fd].handle), offset, length, u64(advice))
 
 
 @device
@@ -235,7 +235,7 @@ def sync(io: Ptr[LaneIo], fd: u32, op: u32) -> u32:
         return u32(EBADF)
     if kind_of(io, fd) == COPY:
         return u32(SUCCESS)
-    return ask(io, op, u64(io.descriptors[fd].handle), u64(0), u64(0), u64(0))
+    return ask(io, op, u64(owner(io).descriptors[fd].handle), u64(0), u64(0), u64(0))
 
 
 @device
@@ -255,16 +255,16 @@ def wasi_fd_filestat_get(io: Ptr[LaneIo], fd: u32, result: u32) -> u32:
         return u32(EBADF)
     if kind == COPY:
         if not outside(io, result, u64(FILESTAT_BYTES), u32(8)):
-            copy_to_guest(io, result, io.descriptors[fd].content, u64(FILESTAT_BYTES))
+            copy_to_guest(io, result, owner(io).descriptors[fd].content, u64(FILESTAT_BYTES))
         return u32(SUCCESS)
     if is_stream(kind):
         if not outside(io, result, u64(FILESTAT_BYTES), u32(8)):
             for word in range(u32(8)):
                 store_u64(io, result + word * 8, u64(0))
-            store_u8(io, result + 16, io.descriptors[fd].filetype)
+            store_u8(io, result + 16, owner(io).descriptors[fd].filetype)
         return u32(SUCCESS)
     request = begin_request(io, u32(REQUEST_FILESTAT))
-    request.arguments[0] = u64(io.descriptors[fd].handle)
+    request.arguments[0] = u64(owner(io).descriptors[fd].handle)
     request.room = FILESTAT_BYTES
     error = send_request(io, request)
     if error == 0 and io.failure == 0 and not outside(io, result, u64(FILESTAT_BYTES), u32(8)):
@@ -279,7 +279,7 @@ def wasi_fd_filestat_set_size(io: Ptr[LaneIo], fd: u32, size: u64) -> u32:
         return u32(EBADF)
     if kind_of(io, fd) == COPY:
         return u32(EINVAL)
-    return ask(io, u32(REQUEST_SET_SIZE), u64(io.descriptors[fd].handle), size, u64(0), u64(0))
+    return ask(io, u32(REQUEST_SET_SIZE), u64(owner(io).descriptors[fd].handle), size, u64(0), u64(0))
 
 
 @device
@@ -303,13 +303,13 @@ def wasi_fd_filestat_set_times(io: Ptr[LaneIo], fd: u32, access: u64, change: u6
     error = host_file(io, fd)
     if error != 0:
         return error
-    return ask(io, u32(REQUEST_SET_TIMES), u64(io.descriptors[fd].handle), access, change, u64(flags))
+    return ask(io, u32(REQUEST_SET_TIMES), u64(owner(io).descriptors[fd].handle), access, change, u64(flags))
 
 
 @device(inline=False)
 def wasi_fd_readdir(io: Ptr[LaneIo], fd: u32, buffer: u32, room: u32, cookie: u64, result: u32) -> u32:
     kind = kind_of(io, fd)
-    if kind != PREOPENED and (kind != FILE or io.descriptors[fd].filetype != DIRECTORY):
+    if kind != PREOPENED and (kind != FILE or owner(io).descriptors[fd].filetype != DIRECTORY):
         return u32(EBADF)
     if outside(io, buffer, u64(room), u32(1)):
         return u32(0)
@@ -318,7 +318,7 @@ def wasi_fd_readdir(io: Ptr[LaneIo], fd: u32, buffer: u32, room: u32, cookie: u6
         request = begin_request(io, u32(REQUEST_READDIR))
         some = min(u64(room) - done, run_of(io).capacity)
         request.room = u32(some)
-        request.arguments[0] = u64(io.descriptors[fd].handle)
+        request.arguments[0] = u64(owner(io).descriptors[fd].handle)
         request.arguments[1] = cookie
         request.arguments[2] = some
         request.arguments[3] = done

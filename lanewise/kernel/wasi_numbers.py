@@ -92,15 +92,16 @@ FILESTAT_BYTES = 64
 DIRENT_BYTES = 24
 """Before each name that readdir gives: u64 next cookie, u64 inode, u32 length of the name, u8 kind (4 bytes)."""
 
-# Requests to the host. `h` is a handle: a preopened directory's number, or what OPEN gave. The arguments in brackets are
-# words; what follows is the data that goes along. Behind the arrow: the words and the data of the reply. Each reply has
-# an error number, too.
+# Requests to the host. `h` is a handle: a preopened directory's number, or what OPEN gave. The arguments in brackets
+# are words; what follows is the data that goes along. Behind the arrow: the words and the data of the reply. Each reply
+# has an error number, too.
 (
     REQUEST_NONE,
-    REQUEST_OPEN,  # (h, lookup flags, oflags, fdflags, rights, inheriting rights) path -> (h, kind, rights, inheriting, id)
+    REQUEST_OPEN,  # (h, lookup, oflags, fdflags, rights, inheriting) path -> (h, kind, rights, inheriting, id, 1)
     #   A file that is only read may come as a copy on the device instead: `id` is its address then, and h names it to
     #   REOPEN. There lie a filestat and the content. `id` is 0 otherwise.
-    REQUEST_REOPEN,  # (h, position) -> (h): a handle for a file that was opened as a copy; the same file, at this position
+    #   The last word is 1 if the lane must let go of its copies, since it can write to one of these files now.
+    REQUEST_REOPEN,  # (h, position) -> (h): a handle for a file that was opened as a copy, at this position
     REQUEST_CLOSE,  # (h)
     REQUEST_READ,  # (h, room) -> data; no data at the end
     REQUEST_PREAD,  # (h, room, offset) -> data
@@ -126,7 +127,7 @@ DIRENT_BYTES = 24
     REQUEST_RENAME,  # (h, h of the new path, length of the old path) old path, new path
     REQUEST_SYMLINK,  # (h, length of the content) content, path
     REQUEST_UNLINK,  # (h) path
-    REQUEST_POLL,  # (most nanoseconds to wait) pairs of u32 h and u32 kind of event -> (bytes that can be read) u32 a pair
+    REQUEST_POLL,  # (most nanoseconds to wait) pairs of u32 h and u32 kind of event -> () u32 a pair
     REQUEST_STDIN,  # (room) -> data
     REQUEST_CONSOLE,  # (stream: 1 or 2) data -> (written)
     REQUEST_LANE_OVER,  # ()

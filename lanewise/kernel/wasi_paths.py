@@ -1,11 +1,12 @@
 """WASI: what is done by name. Names are the host's to resolve, within the preopened directories alone."""
 
-from lanewise.kernel.descriptors import free_descriptor, kind_of, let_go_of_copies, reserve_descriptor
+from lanewise.kernel.descriptors import claim_descriptor, kind_of, let_go_of_copies
 from lanewise.kernel.guest_memory import fail, outside, store_u32
-from lanewise.kernel.lane_io import COPY, FILE, PREOPENED, LaneIo, Request
+from lanewise.kernel.lane_io import CLOSED, COPY, FILE, PREOPENED, LaneIo, Request
 from lanewise.kernel.requests import (
     begin_request,
     end_request,
+    owner,
     run_of,
     send_guest_bytes,
     send_request,
@@ -44,7 +45,7 @@ from lanewise.settings import LANE_FILES
 def is_directory(io: Ptr[LaneIo], fd: u32) -> bool:
     """Whether names can be resolved from a descriptor."""
     kind = kind_of(io, fd)
-    return kind == PREOPENED or (kind == FILE and io.descriptors[fd].filetype == DIRECTORY)
+    return kind == PREOPENED or (kind == FILE and owner(io).descriptors[fd].filetype == DIRECTORY)
 
 
 @device
@@ -60,7 +61,7 @@ def bad_path(io: Ptr[LaneIo], path: u32, length: u32) -> u32:
 def begin_path(io: Ptr[LaneIo], op: u32, fd: u32, path: u32, length: u32) -> Ptr[Request]:
     """A request about a path."""
     request = begin_request(io, op)
-    request.arguments[0] = u64(io.descriptors[fd].handle)
+    request.arguments[0] = u64(owner(io).descriptors[fd].handle)
     send_guest_bytes(io, request, path, u64(length))
     return request
 
@@ -99,10 +100,10 @@ def wasi_path_open(
     kind = kind_of(io, fd)
     if not is_directory(io, fd):
         return u32(ENOTDIR) if kind == COPY or kind == FILE else u32(EBADF)
-    made = free_descriptor(io)
+    made = claim_descriptor(io)
     if made >= LANE_FILES:
         return u32(EMFILE)
-    held = io.held
+    held = owner(io).held
     request = begin_path(io, u32(REQUEST_OPEN), fd, path, length)
     request.arguments[1] = u64(lookup)
     request.arguments[2] = u64(oflags)
@@ -112,8 +113,9 @@ def wasi_path_open(
     error = send_request(io, request)
     if error != 0 or io.failure != 0:
         end_request(io)
+        owner(io).descriptors[made].kind = CLOSED
         return error
-    descriptor = addressof(io.descriptors[made])
+    descriptor = addressof(owner(io).descriptors[made])
     descriptor.flags = fdflags
     descriptor.handle = u32(request.values[0])
     descriptor.filetype = u32(request.values[1])
@@ -126,8 +128,7 @@ def wasi_path_open(
     descriptor.kind = FILE
     if descriptor.content != 0:
         descriptor.kind = COPY
-        io.held = held  # the host holds nothing for a copy that it must be told to forget
-    reserve_descriptor(io, made)
+        owner(io).held = held  # the host holds nothing for a copy that it must be told to forget
     if written != 0:
         let_go_of_copies(io)
     if not outside(io, result, u64(4), u32(4)):
@@ -228,7 +229,7 @@ def two_paths(
         return u32(EBADF)
     request = begin_path(io, op, fd, path, length)
     send_guest_bytes(io, request, name, u64(name_length))
-    handle = u64(io.descriptors[target].handle)
+    handle = u64(owner(io).descriptors[target].handle)
     if op == REQUEST_LINK:
         request.arguments[1] = u64(lookup)
         request.arguments[2] = handle

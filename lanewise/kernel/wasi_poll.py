@@ -16,10 +16,12 @@ from lanewise.kernel.requests import (
     begin_request,
     data_of,
     end_request,
+    owner,
     rest,
     run_of,
     send_request,
     stopping,
+    usleep,
 )
 from lanewise.kernel.wasi_numbers import (
     CLOCK_MONOTONIC,
@@ -31,6 +33,8 @@ from lanewise.kernel.wasi_numbers import (
     EVENT_FD_READ,
     EVENT_FD_WRITE,
     FAIL_STOP,
+    POLL_HANGUP,
+    POLL_READY,
     REQUEST_POLL,
     STDIN_HANDLE,
     SUCCESS,
@@ -39,20 +43,15 @@ from lanewise.kernel.wasi_process import clock_now
 from lanewise.kernel.wasi_streams import FILESTAT_SIZE_WORD, tell
 from lanewise.lang.functions import device
 from lanewise.lang.intrinsics import ON_GPU
-from lanewise.lang.program import external
-from lanewise.lang.types import Ptr, i32, u32, u64
+from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import time_ns
 
 SUBSCRIPTION_BYTES, EVENT_BYTES = 48, 32
 ABSOLUTE = 1
 FOREVER = u64(0xFFFFFFFFFFFFFFFF)
 NOT_READY, READY, HANGUP = 0, 1, 3
-ANSWER_READY, ANSWER_HANGUP = 1 << 16, 1 << 17
+
 NAP_NS = 5_000_000
-
-
-@external
-def usleep(microseconds: u32) -> i32: ...
 
 
 @device
@@ -70,7 +69,7 @@ def subscription_error(io: Ptr[LaneIo], at: u32) -> u32:
         return u32(SUCCESS) if tag == EVENT_FD_READ else u32(EBADF)
     if kind == STDOUT or kind == STDERR:
         return u32(SUCCESS) if tag == EVENT_FD_WRITE else u32(EBADF)
-    if kind == COPY or (kind == FILE and io.descriptors[fd].filetype != DIRECTORY):
+    if kind == COPY or (kind == FILE and owner(io).descriptors[fd].filetype != DIRECTORY):
         return u32(SUCCESS)
     return u32(EBADF)
 
@@ -104,7 +103,7 @@ def readiness(io: Ptr[LaneIo], at: u32, began: u64) -> u32:
         return u32(NOT_READY)
     fd = load_u32(io, at + 16)
     if kind_of(io, fd) == COPY and load_u8(io, at + 8) == EVENT_FD_READ:
-        descriptor = io.descriptors[fd]
+        descriptor = owner(io).descriptors[fd]
         return u32(HANGUP) if descriptor.position >= Ptr[u64](descriptor.content)[FILESTAT_SIZE_WORD] else u32(READY)
     return u32(READY)
 
@@ -123,14 +122,13 @@ def write_event(io: Ptr[LaneIo], at: u32, subscription: u32, ready: u32):
 def nap(io: Ptr[LaneIo], nanoseconds: u64):
     """Wait for a while, but not so long that a wish to end would wait."""
     some = min(nanoseconds, u64(NAP_NS))
-    if ON_GPU:
-        began = time_ns()
-        pause = u32(1)
-        while time_ns() - began < some and not stopping(io):
-            rest(pause)
-            pause = min(pause * 2, u32(LONGEST_PAUSE))
-    else:
+    began = time_ns()
+    if not ON_GPU and io.fiber == 0:
         usleep(u32((some + 999) // 1000))
+    pause = u32(1)
+    while time_ns() - began < some and not stopping(io):
+        rest(io, pause)
+        pause = min(pause * 2, u32(LONGEST_PAUSE))
     if stopping(io):
         fail(io, FAIL_STOP)
 
@@ -147,7 +145,7 @@ def poll_host(io: Ptr[LaneIo], subscriptions: u32, events: u32, count: u32, long
         at = subscriptions + number * SUBSCRIPTION_BYTES
         if asks_host(io, at) and asked < most:
             fd = load_u32(io, at + 16)
-            pairs[asked * 2] = STDIN_HANDLE if kind_of(io, fd) == STDIN else io.descriptors[fd].handle
+            pairs[asked * 2] = STDIN_HANDLE if kind_of(io, fd) == STDIN else owner(io).descriptors[fd].handle
             pairs[asked * 2 + 1] = load_u8(io, at + 8)
             asked += 1
     request.sent = asked * 8
@@ -160,8 +158,8 @@ def poll_host(io: Ptr[LaneIo], subscriptions: u32, events: u32, count: u32, long
         for number in range(count):
             at = subscriptions + number * SUBSCRIPTION_BYTES
             if asks_host(io, at) and asked < most:
-                if answers[asked] & ANSWER_READY != 0:
-                    ready = u32(HANGUP) if answers[asked] & ANSWER_HANGUP != 0 else u32(READY)
+                if answers[asked] & POLL_READY != 0:
+                    ready = u32(HANGUP) if answers[asked] & POLL_HANGUP != 0 else u32(READY)
                     write_event(io, events + found * EVENT_BYTES, at, ready)
                     found += 1
                 asked += 1

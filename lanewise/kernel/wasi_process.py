@@ -4,7 +4,7 @@ from lanewise.kernel.descriptors import kind_of
 from lanewise.kernel.guest_memory import copy_to_guest, fail, outside, store_u32, store_u64
 from lanewise.kernel.lane_io import CLOSED, LaneIo, Span
 from lanewise.kernel.random import random_bytes
-from lanewise.kernel.requests import run_of
+from lanewise.kernel.requests import owner, run_of
 from lanewise.kernel.wasi_numbers import (
     CLOCK_MONOTONIC,
     CLOCK_REALTIME,
@@ -125,7 +125,7 @@ def wasi_random_get(io: Ptr[LaneIo], buffer: u32, count: u32) -> u32:
 
 @device
 def wasi_proc_exit(io: Ptr[LaneIo], code: u32):
-    io.exit_code = code
+    owner(io).exit_code = code
     fail(io, FAIL_EXIT)
 
 

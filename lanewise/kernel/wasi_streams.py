@@ -7,6 +7,7 @@ from lanewise.kernel.lane_io import COPY, FILE, STDERR, STDIN, STDOUT, LaneIo, S
 from lanewise.kernel.requests import (
     begin_request,
     end_request,
+    owner,
     run_of,
     send_guest_bytes,
     send_request,
@@ -26,6 +27,7 @@ from lanewise.kernel.wasi_numbers import (
     REQUEST_WRITE,
     SUCCESS,
 )
+from lanewise.lang.atomics import atomic_add
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import addressof
@@ -124,24 +126,24 @@ def wasi_fd_read(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, result: u32) 
         if run.stdin == 0:
             return read_host(io, u32(REQUEST_STDIN), u32(0), u64(0), parts, count, result)
         given = Ptr[Span](run.stdin) + io.index
-        left = u64(given.nbytes) - io.stdin_position
-        done = read_here(io, given.address + io.stdin_position, left, parts, count)
-        io.stdin_position += done
+        left = u64(given.nbytes) - owner(io).stdin_position
+        done = read_here(io, given.address + owner(io).stdin_position, left, parts, count)
+        owner(io).stdin_position += done
         return tell(io, result, done)
     if kind == COPY:
-        descriptor = addressof(io.descriptors[fd])
+        descriptor = addressof(owner(io).descriptors[fd])
         done = read_copy(io, fd, descriptor.position, parts, count)
         descriptor.position += done
         return tell(io, result, done)
     if kind == FILE:
-        return read_host(io, u32(REQUEST_READ), io.descriptors[fd].handle, u64(0), parts, count, result)
+        return read_host(io, u32(REQUEST_READ), owner(io).descriptors[fd].handle, u64(0), parts, count, result)
     return u32(EBADF)
 
 
 @device
 def read_copy(io: Ptr[LaneIo], fd: u32, position: u64, parts: u32, count: u32) -> u64:
     """Read from a copy of a file."""
-    content = io.descriptors[fd].content
+    content = owner(io).descriptors[fd].content
     size = Ptr[u64](content)[FILESTAT_SIZE_WORD]
     if position >= size:
         return u64(0)
@@ -161,7 +163,7 @@ def wasi_fd_pread(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, offset: u64,
             return u32(EINVAL)
         if kind == COPY:
             return tell(io, result, read_copy(io, fd, offset, parts, count))
-        return read_host(io, u32(REQUEST_PREAD), io.descriptors[fd].handle, offset, parts, count, result)
+        return read_host(io, u32(REQUEST_PREAD), owner(io).descriptors[fd].handle, offset, parts, count, result)
     return u32(EBADF)
 
 
@@ -203,7 +205,7 @@ def write_console(io: Ptr[LaneIo], stream: u32, parts: u32, count: u32, result: 
     """Write to standard output or error: all parts in one piece, so that lines stay whole."""
     total = total_of(io, parts, count)
     left = allowed(io, total)
-    io.written += left
+    atomic_add(owner(io).written, left)
     cut = left < total
     record = u64(0)
     if left != 0:
@@ -234,7 +236,7 @@ def wasi_fd_write(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, result: u32)
     if kind == STDOUT or kind == STDERR:
         return write_console(io, kind - STDOUT + 1, parts, count, result)
     if kind == FILE:
-        return write_host(io, u32(REQUEST_WRITE), io.descriptors[fd].handle, u64(0), parts, count, result)
+        return write_host(io, u32(REQUEST_WRITE), owner(io).descriptors[fd].handle, u64(0), parts, count, result)
     return u32(EBADF)
 
 
@@ -250,4 +252,4 @@ def wasi_fd_pwrite(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, offset: u64
         return u32(EBADF)
     if offset >> 63 != 0:
         return u32(EINVAL)
-    return write_host(io, u32(REQUEST_PWRITE), io.descriptors[fd].handle, offset, parts, count, result)
+    return write_host(io, u32(REQUEST_PWRITE), owner(io).descriptors[fd].handle, offset, parts, count, result)

@@ -42,6 +42,10 @@ class Build:
     """Whether no memory can ever grow: their sizes are constants then."""
     process: bool = False
     """Whether lanes are programs over the device's kernel, which is told when one of them ends."""
+    fibers: bool = False
+    """CPU, programs: whether lanes wait for each other, so that each runs on a fiber."""
+    team: int = 0
+    """Programs: how many threads a lane may have, a power of two; 0 if it cannot have any but its own."""
     reserve: int = 0
     """Bytes that a lane's memory can grow to; 0 for the usual."""
 

@@ -29,8 +29,8 @@ LARGE = 64 * 1024
 _CPU_PART = 24 * 1024
 _GPU_PART = 10 * 1024
 _GPU_WHOLE = 16 * 1024
-"""Bytes of code in a piece, and below which there is one piece. For a GPU they are small, since assembling takes more than twice as long for twice as
-much."""
+"""Bytes of code in a piece, and below which there is one piece. For a GPU they are small, since assembling takes more
+than twice as long for twice as much."""
 
 
 def code_bytes(module: Module) -> int:

@@ -7,6 +7,7 @@ moves anything.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import weakref
 
@@ -18,6 +19,12 @@ RESERVED = (2**33 + 2**16 + 4095) & ~4095
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
 
 
+_FIRST, _PLACES = 1 << 45, 4096
+"""Where reservations would like to be: apart from where the system puts everything else. Between the others they would
+leave holes, and compiled code whose pieces land in different ones cannot be linked: they must lie within 2 GiB."""
+_numbers = itertools.count()
+
+
 class GuardedMemory:
     """One linear memory."""
 
@@ -25,7 +32,7 @@ class GuardedMemory:
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
-        address = libc.mmap(None, RESERVED, 0, _FLAGS, -1, 0)
+        address = libc.mmap(_FIRST + next(_numbers) % _PLACES * RESERVED, RESERVED, 0, _FLAGS, -1, 0)
         if address in (None, ctypes.c_void_p(-1).value):
             raise OutOfMemoryError(
                 f"no address space for a linear memory: {RESERVED:,} bytes are reserved, though not used, for each; "

@@ -7,6 +7,7 @@ what the host tells it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -41,7 +42,8 @@ ELEMENTS = 13  # pointer to the references of its element segments
 INDICES = 14  # pointer to the numbers of the elements to run, null for all of them
 LANES_IO = 15  # programs: pointer to what the kernel keeps of each slot's lane
 RUN_IO = 16  # programs: pointer to what it keeps of the run
-ARRAYS = 17
+TEAMS = 17  # programs with threads: pointer to the Team of each lane
+ARRAYS = 18
 
 
 @dataclass(frozen=True)
@@ -259,19 +261,29 @@ class LaneProgram:
         return self.build.meter != "count" and not any(fn.writes or fn.calls_unknown for fn in functions)
 
     def _make_instance(self, fn: FunctionLowering) -> None:
-        layout, module = self.context.layout, self.module
         offset = 0
-        for number, kind in enumerate(module.memories):
-            first = layout.memories[number]
-            base = self._arena(fn, number, offset)
-            if number == 0:
-                fn.store_cell(state.MEMORY, "ptr", base)
-            used = fn.load_cell(first + state.MEMORY_BYTES)
-            fn.emit(f"call void @lw.memory_reset(ptr {base}, i64 {used}, i64 {kind.limits.minimum * PAGE})")
-            fn.store_cell(first + state.MEMORY_BASE, "ptr", base)
-            fn.store_cell(first + state.MEMORY_BYTES, "i64", str(kind.limits.minimum * PAGE))
-            fn.store_cell(first + state.MEMORY_MAXIMUM, "i64", str(self.memory_reserve(number)))
+        offsets = []
+        for number in range(len(self.module.memories)):
+            offsets.append(offset)
             offset += self.memory_reserve(number)
+        self._make_rest(fn, lambda at: self._make_memory(fn, at, self._arena(fn, at, offsets[at])))
+
+    def _make_memory(self, fn: FunctionLowering, number: int, base: str) -> None:
+        first, least = self.context.layout.memories[number], self.module.memories[number].limits.minimum * PAGE
+        if number == 0:
+            fn.store_cell(state.MEMORY, "ptr", base)
+        used = fn.load_cell(first + state.MEMORY_BYTES)
+        fn.emit(f"call void @lw.memory_reset(ptr {base}, i64 {used}, i64 {least})")
+        fn.store_cell(first + state.MEMORY_BASE, "ptr", base)
+        fn.store_cell(first + state.MEMORY_BYTES, "i64", str(least))
+        fn.store_cell(first + state.MEMORY_MAXIMUM, "i64", str(self.memory_reserve(number)))
+
+    def _make_rest(self, fn: FunctionLowering, make_memory: Callable[[int], None]) -> None:
+        """Make an instance whose memories `make_memory` makes."""
+        layout, module = self.context.layout, self.module
+        for number in range(len(module.memories)):
+            make_memory(number)
+        offset = sum(self.memory_reserve(number) for number in range(len(module.memories)))
         for number, table in enumerate(module.tables):
             first = layout.tables[number]
             base = self._arena(fn, len(module.memories) + number, offset)
@@ -329,7 +341,7 @@ class LaneProgram:
 {self._set(state.FLOOR, "%floor")}{word(FUEL, "fuel", "i64")}{self._set(state.FUEL_LEFT, "%fuel")}
 {self._set(state.FUEL, "0", "i32")}"""
         return self._kernel(f"""  %st = alloca [{cells} x i64], align 16
-{_thread()}{word(COUNT, "count", "i64")}  %beyond = icmp uge i64 %k, %count
+{thread_number()}{word(COUNT, "count", "i64")}  %beyond = icmp uge i64 %k, %count
   br i1 %beyond, label %done, label %some
 some:
 {word(INDICES, "indices", "ptr")}  %all = icmp eq ptr %indices, null
@@ -364,7 +376,7 @@ done:
   %arena = getelementptr i8, ptr %memory, i64 %arena_sum
 """
         return self._kernel(f"""  %mark = alloca i64
-{_thread()}{word(SLOTS, "slots", "i64")}  %beyond = icmp uge i64 %k, %slots
+{thread_number()}{word(SLOTS, "slots", "i64")}  %beyond = icmp uge i64 %k, %slots
   br i1 %beyond, label %done, label %some
 some:
 {word(COUNT, "count", "i64")}{word(STATES, "states", "ptr")}{word(MEMORY, "memory", "ptr")}
@@ -520,7 +532,8 @@ def word(number: int, name: str, llvm: str) -> str:
 """
 
 
-def _thread() -> str:
+def thread_number() -> str:
+    """IR that finds the number of a thread in the launch: `%k`."""
     return """  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %size32 = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()

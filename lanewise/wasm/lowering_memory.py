@@ -321,7 +321,7 @@ def _atomic_fence(fn: FunctionLowering, op: Op, *zero: Any) -> None:
 def _notify(fn: FunctionLowering, op: Op, memarg: MemArg) -> None:
     (_, address), (_, count) = fn.pop_many(2)
     at = _atomic_place(fn, op, memarg, address, 4)
-    fn.push("i32", fn.assign(f"call i32 @lw.notify(ptr {at}, i32 {count})"))
+    fn.push("i32", fn.assign(f"call i32 @lw.notify(ptr %st, ptr {at}, i32 {count})"))
 
 
 @rule("memory.atomic.wait32", "memory.atomic.wait64")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 
+from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.emitter import CALLS, FUEL_SLICE
@@ -175,11 +176,6 @@ def _splat(bits: str, value: int) -> str:
     return f"splat ({bits.split(' x ')[1][:-1]} {value})"
 
 
-_TELL_KERNEL = """  %io = load ptr, ptr %io_at, align 8
-  call void @kernel_end(ptr %io)
-"""
-
-
 def shared_state(build: Build) -> str:
     """IR that finds the state with the common cells: `%shared`."""
     if not build.linked:
@@ -187,19 +183,45 @@ def shared_state(build: Build) -> str:
     return cell_at(build, state.SHARED, "%shared_at", "%st") + "  %shared = load ptr, ptr %shared_at, align 8\n"
 
 
+_TELL = """  store i32 %kind, ptr WHERE
+  %place_at = getelementptr i8, ptr WHERE, i64 4
+  store i32 %place, ptr %place_at
+"""
+_TELL_FIRST = """  %kind_wide = zext i32 %kind to i64
+  %place_wide = zext i32 %place to i64
+  %place_high = shl i64 %place_wide, 32
+  %why = or i64 %place_high, %kind_wide
+  %told = cmpxchg ptr %report, i64 0, i64 %why monotonic monotonic
+"""
+"""Threads of a lane end one after the other; why the first one did is what counts."""
+_ASK = """  %stop_word = load ptr, ptr %stop_at, align 8
+  %none = icmp eq ptr %stop_word, null
+  br i1 %none, label %on, label %ask
+ask:
+  %asked = load volatile i32, ptr %stop_word, align 4
+"""
+
+
+def _kernel_io(build: Build) -> str:
+    """IR that finds what the kernel keeps of a lane: `%io`."""
+    return cell_at(build, state.INSTANCES, "%io_at", "%st") + "  %io = load ptr, ptr %io_at, align 8\n"
+
+
+def _ask_kernel(build: Build) -> str:
+    return f"{_kernel_io(build)}  %asked = call i32 @kernel_look(ptr %io)\n"
+
+
 def _exits(build: Build) -> str:
     find = shared_state(build)
     if build.gpu:
-        tell_kernel = f"{cell_at(build, state.INSTANCES, '%io_at', '%st')}{_TELL_KERNEL}" if build.process else ""
+        tell_kernel = f"{_kernel_io(build)}  call void @kernel_end(ptr %io)\n" if build.process else ""
         report = (
             "  %report = load ptr, ptr %who_at, align 8\n" if build.lanes else "  store ptr %st, ptr %who_at, align 8\n"
         )
         where = "%report" if build.lanes else "%shared"
         ends = f"""{report}
-  store i32 %kind, ptr {where}
-  %place_at = getelementptr i8, ptr {where}, i64 4
-  store i32 %place, ptr %place_at
-{tell_kernel}  call void asm sideeffect "exit;", "~{{memory}}"()
+{_TELL_FIRST if build.team else _TELL.replace("WHERE", where)}{tell_kernel}
+  call void asm sideeffect "exit;", "~{{memory}}"()
 """
         declared = "declare void @kernel_end(ptr)" if build.process else ""
     else:
@@ -220,13 +242,7 @@ define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
 {find}{cell_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
 }}
 define internal void @lw.look(ptr %st, i32 %place) cold noinline #1 {{
-{find}{stop_at}
-  %stop_word = load ptr, ptr %stop_at, align 8
-  %none = icmp eq ptr %stop_word, null
-  br i1 %none, label %on, label %ask
-ask:
-  %asked = load volatile i32, ptr %stop_word, align 4
-  %stopped = icmp ne i32 %asked, 0
+{_ask_kernel(build) if build.process else f"{find}{stop_at}{_ASK}"}  %stopped = icmp ne i32 %asked, 0
   br i1 %stopped, label %stop, label %on
 stop:
   call void @lw.trap(ptr %st, i32 {traps.INTERRUPTED}, i32 %place)
@@ -255,7 +271,46 @@ fill:
 """
 
 
+KERNEL_CALLS = """declare i32 @kernel_look(ptr)
+declare i32 @kernel_wait(ptr, i64, i64, i32, i64)
+declare i32 @kernel_notify(ptr, i64, i32)
+"""
+
+
+def _waiting_kernel(build: Build) -> str:
+    """Programs: the kernel knows who waits."""
+    texts = [KERNEL_CALLS]
+    for bits in (32, 64):
+        texts.append(f"""
+define internal i32 @lw.wait{bits}(ptr %st, i32 %place, ptr %at, i{bits} %expected, i64 %timeout) noinline #1 {{
+{_kernel_io(build)}  %address = ptrtoint ptr %at to i64
+  %wide = {"add i64 %expected, 0" if bits == 64 else "zext i32 %expected to i64"}
+  %result = call i32 @kernel_wait(ptr %io, i64 %address, i64 %wide, i32 {bits // 64}, i64 %timeout)
+  %failure_at = getelementptr i8, ptr %io, i64 {LaneIo.offsets["failure"]}
+  %failure = load i32, ptr %failure_at, align 4
+  %failed = icmp ne i32 %failure, 0
+  br i1 %failed, label %end, label %on
+end:
+  %kind = add i32 %failure, {traps.KERNEL}
+  call void @lw.trap(ptr %st, i32 %kind, i32 %place)
+  unreachable
+on:
+  ret i32 %result
+}}
+""")
+    texts.append(f"""
+define internal i32 @lw.notify(ptr %st, ptr %at, i32 %count) noinline #1 {{
+{_kernel_io(build)}  %address = ptrtoint ptr %at to i64
+  %woken = call i32 @kernel_notify(ptr %io, i64 %address, i32 %count)
+  ret i32 %woken
+}}
+""")
+    return "\n".join(texts)
+
+
 def _waiting(build: Build) -> str:
+    if build.process:
+        return _waiting_kernel(build)
     if build.gpu:
         clock = "%now = call i64 @llvm.nvvm.read.ptx.sreg.globaltimer()"
         rest, declared = "call void @llvm.nvvm.nanosleep(i32 1000)", ""
@@ -267,7 +322,7 @@ def _waiting(build: Build) -> str:
         + _wait(32, clock, rest)
         + _wait(64, clock, rest)
         + """
-define internal i32 @lw.notify(ptr %at, i32 %count) noinline #1 {
+define internal i32 @lw.notify(ptr %st, ptr %at, i32 %count) noinline #1 {
   ret i32 0
 }
 """

@@ -42,6 +42,15 @@ done:
 """
 
 
+_PUBLISH = "  store i64 %new, ptr %bytes_at, align 8, !tbaa !2\n"
+_PUBLISH_SHARED = """  %grown = cmpxchg ptr %bytes_at, i64 %old, i64 %new seq_cst seq_cst, align 8
+  %first = extractvalue { i64, i1 } %grown, 1
+  br i1 %first, label %mine, label %again
+mine:
+"""
+"""How the new size of a memory is told; one that threads share may have grown meanwhile."""
+
+
 def memory_helpers(build: Build) -> str:
     grow_pages = (
         ""
@@ -60,7 +69,8 @@ yes:"""
     return f"""
 define internal i32 @lw.memory_grow(ptr %record, i32 %pages) noinline #1 {{
 {cell_at(build, state.MEMORY_BYTES, "%bytes_at")}{cell_at(build, state.MEMORY_MAXIMUM, "%maximum_at")}
-{cell_at(build, state.MEMORY_BASE, "%base_at")}
+{cell_at(build, state.MEMORY_BASE, "%base_at")}  br label %again
+again:
   %old = load i64, ptr %bytes_at, align 8, !tbaa !2
   %maximum = load i64, ptr %maximum_at, align 8, !tbaa !2
   %base = load ptr, ptr %base_at, align 8, !tbaa !2
@@ -70,8 +80,7 @@ define internal i32 @lw.memory_grow(ptr %record, i32 %pages) noinline #1 {{
   %beyond = icmp ugt i64 %new, %maximum
   br i1 %beyond, label %no, label %within
 within:{grow_pages}
-  store i64 %new, ptr %bytes_at, align 8, !tbaa !2
-  %before = lshr i64 %old, 16
+{_PUBLISH_SHARED if build.team else _PUBLISH}  %before = lshr i64 %old, 16
   %result = trunc i64 %before to i32
   ret i32 %result
 no:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from lanewise.errors import LinkError
-from lanewise.kernel.lane_io import LaneIo
+from lanewise.kernel.lane_io import LaneIo, Team
+from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.lanes import LANES_IO, RUN_IO, LaneProgram, word
+from lanewise.wasm.lanes import LANES_IO, RUN_IO, TEAMS, LaneProgram, word
 from lanewise.wasm.lowering import FunctionLowering
-from lanewise.wasm.model import FuncType, Module
+from lanewise.wasm.lowering_calls import Callee
+from lanewise.wasm.model import PAGE, FuncType, Module
+from lanewise.wasm.process_entries import cpu_fibers, gpu_teams
 from lanewise.wasm.provided import IO
 
 _ENTRIES = ("_start", "main")
-_TYPES = (FuncType((), ()), FuncType((), ("i32",)))
+_TYPES = (FuncType((), ()), FuncType((), ("i32",)), FuncType(("i32", "i32"), ("i32",)))
+"""The last is how compilers of C and Rust write a main without arguments of its own: it is given none."""
+_THREAD_ENTRY = "wasi_thread_start"
+_THREAD_TYPE = FuncType(("i32", "i32"), ())
 
 
 def entry_of(module: Module) -> int:
     """The function that a program begins with: `_start`, else `main`."""
-    exported = {one.name: one.index for one in module.exports if one.kind == "function"}
+    exported = _exported(module)
     for name in _ENTRIES:
         if name in exported:
             kind = module.functions[exported[name]]
@@ -29,11 +35,23 @@ def entry_of(module: Module) -> int:
     )
 
 
+def thread_entry_of(module: Module) -> int:
+    """The function that a thread begins with."""
+    index = _exported(module).get(_THREAD_ENTRY)
+    if index is None or module.functions[index] != _THREAD_TYPE:
+        raise LinkError(f"the program starts threads but exports no {_THREAD_ENTRY} of type {_THREAD_TYPE}")
+    return index
+
+
+def _exported(module: Module) -> dict[str, int]:
+    return {one.name: one.index for one in module.exports if one.kind == "function"}
+
+
 class ProcessProgram(LaneProgram):
     """The code of a program for many lanes. Its module has been given the kernel's functions, see `provide`."""
 
     def __init__(self, module: Module, build: Build) -> None:
-        self._returns = bool(module.functions[entry_of(module)].results)
+        self._entry_type = module.functions[entry_of(module)]
         super().__init__(module, entry_of(module), build, ())
 
     @property
@@ -55,8 +73,10 @@ class ProcessProgram(LaneProgram):
         return ""
 
     def _apply(self, fn: FunctionLowering, memory: str) -> None:
+        for kind in self._entry_type.params:
+            fn.push(kind, "0")
         self._call(fn, memory)
-        if self._returns:
+        if self._entry_type.results:
             io = fn.load_cell(IO, "ptr")
             code = fn.assign(f"getelementptr i8, ptr {io}, i64 {LaneIo.offsets['exit_code']}")
             fn.emit(f"store i32 {fn.pop()}, ptr {code}, align 4")
@@ -68,12 +88,24 @@ class ProcessProgram(LaneProgram):
         fn.emit(f"call void @kernel_end(ptr {fn.load_cell(IO, 'ptr')})")
 
     def _own(self, slot: str) -> str:
-        return f"""{word(LANES_IO, "ios", "ptr")}{word(RUN_IO, "run_io", "ptr")}
+        text = f"""{word(LANES_IO, "ios", "ptr")}{word(RUN_IO, "run_io", "ptr")}
   %io_offset = mul i64 {slot}, {LaneIo.size}
   %io = getelementptr i8, ptr %ios, i64 %io_offset
-  %io_run = getelementptr i8, ptr %io, i64 {LaneIo.offsets["run"]}
-  store ptr %run_io, ptr %io_run, align 8
-{self._set(IO, "%io", "ptr")}"""
+  %slot32 = trunc i64 {slot} to i32
+{_set_field("run", "ptr %run_io")}{_set_field("slot", "i32 %slot32")}{self._set(IO, "%io", "ptr")}"""
+        if not self.build.team:
+            return text
+        shift = self.build.team.bit_length() - 1
+        return f"""{text}{word(TEAMS, "teams", "ptr")}
+  %lane_slot = lshr i64 {slot}, {shift}
+  %member = and i64 {slot}, {self.build.team - 1}
+  %member32 = trunc i64 %member to i32
+  %team_offset = mul i64 %lane_slot, {Team.size}
+  %team = getelementptr i8, ptr %teams, i64 %team_offset
+  %first_slot = shl i64 %lane_slot, {shift}
+  %first_offset = mul i64 %first_slot, {LaneIo.size}
+  %first_io = getelementptr i8, ptr %ios, i64 %first_offset
+{_set_field("team", "ptr %team")}{_set_field("member", "i32 %member32")}{_set_field("process", "ptr %first_io")}"""
 
     def _trapped(self) -> str:
         return "  call void @kernel_end(ptr %io)\n"
@@ -81,4 +113,91 @@ class ProcessProgram(LaneProgram):
     def _declared(self) -> str:
         # On a GPU the exits of lanes call the kernel, so that it is declared with them.
         end = "" if self.build.gpu else "declare void @kernel_end(ptr)\n"
-        return f"{end}declare void @kernel_begin(ptr, i64)\n"
+        return f"""{end}declare void @kernel_begin(ptr, i64)
+declare void @kernel_join(ptr, i64)
+declare i32 @kernel_thread_wait(ptr)
+declare i32 @kernel_thread_argument(ptr)
+declare void @kernel_thread_done(ptr)
+"""
+
+    # --- threads -----------------------------------------------------------------------------------------------------
+
+    def _slot_element(self) -> str:
+        return super()._slot_element() + (self._member() if self.build.team else "")
+
+    def _make_memory(self, fn: FunctionLowering, number: int, base: str) -> None:
+        if not self.build.team:
+            super()._make_memory(fn, number, base)
+            return
+        record = self._team_record(fn)
+        least = self.module.memories[number].limits.minimum * PAGE
+        used = fn.load_cell(state.MEMORY_BYTES, base=record)
+        fn.emit(f"call void @lw.memory_reset(ptr {base}, i64 {used}, i64 {least})")
+        fn.store_cell(state.MEMORY_BASE, "ptr", base, record)
+        fn.store_cell(state.MEMORY_BYTES, "i64", str(least), record)
+        fn.store_cell(state.MEMORY_MAXIMUM, "i64", str(self.memory_reserve(number)), record)
+        self._share_memory(fn, number)
+
+    def _share_memory(self, fn: FunctionLowering, number: int) -> None:
+        """Point at the memory of the lane, which all its threads have."""
+        record = self._team_record(fn)
+        fn.store_cell(self.context.layout.memories[number], "ptr", record)
+        fn.store_cell(state.MEMORY, "ptr", fn.load_cell(state.MEMORY_BASE, "ptr", record))
+
+    def _team_record(self, fn: FunctionLowering) -> str:
+        io = fn.load_cell(IO, "ptr")
+        at = fn.assign(f"getelementptr i8, ptr {io}, i64 {LaneIo.offsets['team']}")
+        team = fn.assign(f"load ptr, ptr {at}, align 8")
+        return fn.assign(f"getelementptr i8, ptr {team}, i64 {Team.offsets['memory']}")
+
+    def _member(self) -> str:
+        """What a thread does that is not the first of its lane: wait to be spawned, run, and be parked again."""
+        fn = self.program.synthetic()
+        io = fn.load_cell(IO, "ptr")
+        fn.emit(f"call void @kernel_join(ptr {io}, i64 %i)")
+        fn.emit("br label %parked")
+        fn.emit("parked:")
+        number = fn.assign(f"call i32 @kernel_thread_wait(ptr {io})")
+        fn.emit(f"br i1 {fn.assign(f'icmp eq i32 {number}, 0')}, label %over, label %spawned")
+        fn.emit("spawned:")
+        self._make_rest(fn, lambda at: self._share_memory(fn, at))
+        fn.push("i32", number)
+        fn.push("i32", fn.assign(f"call i32 @kernel_thread_argument(ptr {io})"))
+        entry = self.context.symbol(thread_entry_of(self.module))
+        lowering_calls.call(fn, _THREAD_TYPE, Callee(entry, "%st", fn.load_cell(state.MEMORY, "ptr")))
+        fn.emit(f"call void @kernel_thread_done(ptr {io})")
+        fn.emit("br label %parked")
+        fn.emit("over:")
+        fn.emit("ret void")
+        if fn.unwinds:
+            fn.cold += ("unwind:", f"call void @lw.trap(ptr %st, i32 {traps.UNCAUGHT}, i32 0)", "unreachable")
+        body = "\n".join([*fn.slots, *fn.lines, *fn.cold])
+        return f"define internal void @g_member(ptr %st, ptr %arena, i64 %i) #0 {{\n{body}\n}}\n"
+
+    # --- lanes that wait for each other ------------------------------------------------------------------------------
+
+    def _cpu(self) -> str:
+        if not self.build.fibers:
+            return super()._cpu()
+        arenas = len(self.module.memories) + len(self.module.tables)
+        return cpu_fibers(self.build, self._cells, arenas, self._prepare() + self._own("%slot"))
+
+    def _slot_gpu(self) -> str:
+        if not self.build.team:
+            return super()._slot_gpu()
+        begin = self._prepare() + self._own("%k") + self._set_report()
+        return self._kernel(gpu_teams(self.build, self._cells, self.arena_bytes, begin))
+
+    def _set_report(self) -> str:
+        return (
+            self._set(state.TRAP_STATE, "%report", "ptr")
+            + self._set(state.FUEL_LEFT, "%fuel")
+            + self._set(state.FUEL, "0", "i32")
+            + self._set(state.FLOOR, "%floor")
+        )
+
+
+def _set_field(name: str, value: str) -> str:
+    return f"""  %io_{name} = getelementptr i8, ptr %io, i64 {LaneIo.offsets[name]}
+  store {value}, ptr %io_{name}, align 4
+"""

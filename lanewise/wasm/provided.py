@@ -11,7 +11,7 @@ from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.describe import known_names
 from lanewise.wasm.foreign import explain_import
-from lanewise.wasm.model import Function, FuncType, Import, Module
+from lanewise.wasm.model import Function, FuncType, Import, MemoryType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 
 if TYPE_CHECKING:
@@ -40,10 +40,37 @@ def provide(module: Module, services: Services) -> Module:
     """
     wanted = [one for one in module.imports if one.kind == "function"]
     stubs = [Function(_checked(one, services).type, 0, 0, _checked(one, services).symbol) for one in wanted]
+    memories = [one for one in module.imports if one.kind == "memory"]
     for one in module.imports:
-        if one.kind != "function":
+        if one.kind not in ("function", "memory") or len(memories) > 1:
             raise LinkError(f"the program imports the {one.kind} {one.module}.{one.name}, and nothing gives it one")
-    return replace(module, imports=[], imported_functions=0, bodies=[*stubs, *module.bodies])
+    # A memory that is imported to be shared by threads stays so: it lies with the lane, not with a thread.
+    shared = len(memories) if has_threads(module) else 0
+    return replace(
+        module,
+        imports=memories if shared else [],
+        imported_functions=0,
+        imported_memories=shared,
+        bodies=[*stubs, *module.bodies],
+    )
+
+
+def has_threads(module: Module) -> bool:
+    """Whether a program can start threads: it imports what starts them and a memory for them to share."""
+    starts = any((one.module, one.name) == ("wasi", "thread-spawn") for one in module.imports)
+    memories = [one.type for one in module.imports if isinstance(one.type, MemoryType)]
+    shares = any(memory.shared for memory in memories)
+    if starts and not shares:
+        raise LinkError("the program starts threads but imports no shared memory for them: link with --import-memory")
+    return starts
+
+
+def meets_others(module: Module) -> bool:
+    """Whether lanes of a group wait for each other or share words, so that they must run at the same time."""
+    return any(one.module == "gpu" and (one.name.startswith(_MEETING)) for one in module.imports)
+
+
+_MEETING = ("threadgroup_barrier", "read_shared", "write_shared")
 
 
 def _checked(wanted: Import, services: Services) -> Service:

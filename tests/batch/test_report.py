@@ -103,16 +103,18 @@ def test_the_progress_line_says_how_far_and_how_long():
 def test_the_progress_line_steps_aside_and_is_gone_at_the_end(monkeypatch):
     monkeypatch.setattr("lanewise.cli.gpu_run_progress._PATIENCE", 0.001)
     monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
-    stream = io.StringIO()
+    screen = io.BytesIO()
+    stream = io.TextIOWrapper(screen, write_through=True)
     with Progress(Tally(10), stream) as progress:
-        while "0 of 10 lanes" not in stream.getvalue():
+        while b"0 of 10 lanes" not in screen.getvalue():
             pass
-        with progress.aside():
-            stream.write("output of lanes\n")
-    assert "\r\x1b[Koutput of lanes\n" in stream.getvalue()
-    assert stream.getvalue().endswith(("\r\x1b[K", "output of lanes\n"))
+        progress.write(screen, b"output of lanes\n")
+    assert b"\r\x1b[Koutput of lanes\n" in screen.getvalue()
+    assert screen.getvalue().endswith((b"\r\x1b[K", b"output of lanes\n"))
 
 
 def test_without_a_terminal_there_is_no_progress_line():
-    with Progress(Tally(10), None) as progress, progress.aside():
-        pass
+    screen = io.BytesIO()
+    with Progress(Tally(10), None) as progress:
+        progress.write(screen, b"output of lanes\n")
+    assert screen.getvalue() == b"output of lanes\n"

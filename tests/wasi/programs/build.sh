@@ -24,7 +24,7 @@ for name in "$@"; do
             -z stack-size=8192 -o "$work/$name.wasm" "$work/$name.o" "$work/threads_start.o"
         # wasm-ld 14 cannot export a memory that it imports, which WASI needs
         wasm2wat --enable-threads "$work/$name.wasm" |
-            sed 's/(import "env" "memory" (memory (;0;) \(.*\)))/(import "env" "memory" (memory \1)) (export "memory" (memory 0))/' |
+            sed '/(import "env" "memory"/s/$/ (export "memory" (memory 0))/' |
             wat2wasm --enable-threads -o "$name.wasm" -
         ;;
     *)

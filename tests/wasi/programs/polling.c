@@ -50,6 +50,6 @@ int main(void) {
     long start = milliseconds();
     ready = poll(NULL, 0, 15);
     long waited = milliseconds() - start;
-    printf("nothing: %d %s %d\n", ready, ready < 0 ? strerror(errno) : "", waited >= (ready < 0 ? 0 : 14) && waited < 5000);
+    printf("nothing: %d, waited: %d\n", ready, waited >= 14 && waited < 5000);
     return 0;
 }

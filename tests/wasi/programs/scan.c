@@ -20,7 +20,7 @@ int main(void) {
     char c;
     printf("%d", sscanf("17-4x", "%d%d%c%n", &a, &b, &c, &n));
     printf(" %d %d %c %d\n", a, b, c, n);
-    printf("[%5s] [%-5s] [%.2s] [%*d] [%05d] [%+d] [% d] [%lld] [%zu] [%c] [%%]\n", "ab", "ab", "abc", 6, 42, 42, 42, 42,
-           -1234567890123456789LL, sizeof(long), 'x');
+    printf("[%5s] [%-5s] [%.2s] [%*d] [%05d] [%+d] [% d] ", "ab", "ab", "abc", 6, 42, 42, 42, 42);
+    printf("[%lld] [%zu] [%c] [%%]\n", -1234567890123456789LL, sizeof(long), 'x');
     return lines ? 0 : 3;
 }
