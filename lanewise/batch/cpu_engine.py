@@ -22,11 +22,11 @@ from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.errors import DeviceError
 from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request, Team
-from lanewise.wasm import lanes
+from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import host_build, with_fixed_memory
-from lanewise.wasm.cpu_lanes import find_places, make_slots
+from lanewise.wasm.cpu_slots import find_places, make_slots
 from lanewise.wasm.lane_setup import lane_choices
-from lanewise.wasm.lanes import ENTRY
+from lanewise.wasm.lane_words import ENTRY
 
 _CONSOLE_BYTES = 16 * 2**20
 _REQUEST_BYTES = 64 * 1024

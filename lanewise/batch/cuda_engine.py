@@ -18,12 +18,12 @@ from lanewise.errors import OutOfMemoryError
 from lanewise.kernel.clock_kernel import read_clock
 from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Team
 from lanewise.settings import WARP_SIZE
-from lanewise.wasm import lanes
+from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import gpu_build
 from lanewise.wasm.cuda_lanes import SLOT_GROUP, STACK_BYTES
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_setup import lane_choices, references_alone
-from lanewise.wasm.lanes import ENTRY
+from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.model import PAGE
 
 _CONSOLE_BYTES = 256 * 2**20

@@ -15,8 +15,6 @@ from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIME
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices import device as find_device
-from lanewise.devices.cpu import CpuDevice
-from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import ArgumentError, DeviceError, WasmTrap
 from lanewise.host.files import Filesystem
 from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS
@@ -161,12 +159,13 @@ class Run:
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:
-    device = find_device(task.device)
-    if isinstance(device, CpuDevice):
+    device: Any = find_device(task.device)
+    kind = device.name.partition(":")[0]
+    if kind == "cpu":
         from lanewise.batch.cpu_engine import CpuWaves
 
         return CpuWaves(task, program, device)
-    if isinstance(device, CudaDevice):
+    if kind == "cuda":
         from lanewise.batch.cuda_engine import CudaWaves
 
         return CudaWaves(task, program, device)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lanewise.batch.services import services
 from lanewise.batch.spec import Task
 from lanewise.compiler import Target
 from lanewise.errors import ArgumentError, LinkError
-from lanewise.kernel.library import kernel_code
+from lanewise.kernel.code import kernel_code
 from lanewise.wasm.build import Build
+from lanewise.wasm.entries import entry_of, thread_entry_of
 from lanewise.wasm.lane_code import LaneCode, code_of
 from lanewise.wasm.model import PAGE, Module
 from lanewise.wasm.module import Module as LoadedModule
-from lanewise.wasm.process import ProcessProgram, entry_of, thread_entry_of
 from lanewise.wasm.provided import meets_others, provide
+
+if TYPE_CHECKING:
+    from lanewise.wasm.lanes import LaneProgram
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,13 @@ def _team(task: Task, module: Module) -> int:
 
 def process_code(module: Module, build: Build, target: Target, level: int | None = None) -> LaneCode:
     """Machine code of a program, without the kernel that it calls."""
-    return code_of(module, f"process {build.key}", lambda: ProcessProgram(module, build), target, level)
+
+    def program() -> LaneProgram:
+        from lanewise.wasm.process import ProcessProgram  # the compiler, which cached code does without
+
+        return ProcessProgram(module, build)
+
+    return code_of(module, f"process {build.key}", program, target, level)
 
 
 def with_kernel(codes: list[bytes], target: Target) -> list[bytes]:

@@ -13,8 +13,8 @@ from lanewise.batch.requests import ERROR_AT, REQUEST_IN, REQUEST_OUT
 from lanewise.batch.service import HostService, StoppedError
 from lanewise.compiler import load_object
 from lanewise.devices.cuda import CudaDevice
+from lanewise.kernel.code import HOST_RING, host_ring_code
 from lanewise.kernel.lane_io import Request, Ring
-from lanewise.kernel.library import HOST_RING, host_ring_code
 
 SLOTS = 4096
 DATA_BYTES = 8192
@@ -111,8 +111,7 @@ class _Native:
     """The native functions of the host's end."""
 
     def __init__(self) -> None:
-        names = [function.name for function in HOST_RING]
-        self._library: Any = load_object(host_ring_code(), names, {})
+        self._library: Any = load_object(host_ring_code(), HOST_RING, {})
         word, count = ctypes.c_uint64, ctypes.c_uint32
         self.ready = ctypes.CFUNCTYPE(count, word, word, word, word, count)(self._library.address("lw_ring_ready"))
         self.answer = ctypes.CFUNCTYPE(None, word, word)(self._library.address("lw_ring_answer"))

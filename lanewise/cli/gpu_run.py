@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 from lanewise.batch import running
 from lanewise.batch.ordering import LaneOrder
@@ -32,7 +33,13 @@ def main() -> None:
     for name in ("stdout", "stderr"):  # who starts us may have closed them
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it stays open as long as the process
-    sys.exit(command(sys.argv[1:]))
+    status = command(sys.argv[1:])
+    # Taking modules and objects apart one by one would take a tenth of a second, which a small program does not.
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
 
 
 def command(words: Sequence[str]) -> int:
@@ -165,7 +172,7 @@ def _sink(what: Job, options: Options, progress: Progress) -> Sink:
     return sinks[0] if len(sinks) == 1 else Sinks(*sinks) if sinks else TextSink(streams)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _signals_stop(run: Running) -> Iterator[list[int]]:
     """Let Ctrl-C and SIGTERM end the run, so that what is finished is still written; gives the signals that came.
 

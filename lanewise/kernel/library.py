@@ -1,14 +1,11 @@
-"""The kernel as code for one target: compiled once, kept in the cache, linked with every program."""
+"""What the kernel consists of, and its LLVM IR."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from types import ModuleType
 
-from lanewise import lang
-from lanewise.compiler import Cache, Target, compile_module, default_cache
+from lanewise.compiler import Target
 from lanewise.kernel import (
     descriptors,
     gpu_buffers,
@@ -23,11 +20,13 @@ from lanewise.kernel import (
     wasi_process,
     wasi_streams,
 )
+from lanewise.kernel.code import Signatures
 from lanewise.lang.abi import Abi
 from lanewise.lang.abi_host import RuntimeAbi
 from lanewise.lang.abi_nvptx import LibraryNvptxAbi
 from lanewise.lang.functions import DeviceFunction
 from lanewise.lang.program import lower_library
+from lanewise.lang.types import VOID
 
 _WASI_MODULES = (wasi_process, wasi_streams, wasi_files, wasi_paths, wasi_poll)
 _GPU_MODULES = (gpu_threads, gpu_buffers, gpu_math, gpu_debug)
@@ -62,30 +61,6 @@ _ENTRIES = (
 )
 
 
-HOST_RING = (host_ring.lw_ring_ready, host_ring.lw_ring_answer)
-"""The host's own functions, for its end of the ring."""
-
-
-def kernel_code(target: Target) -> bytes:
-    """The kernel for a target: an object file, or PTX to be linked."""
-    return _cached("kernel", target, lambda: kernel_ir(target))
-
-
-def host_ring_code() -> bytes:
-    """The host's end of the ring as an object file."""
-    return _cached("host ring", Target.host(), lambda: lower_library(HOST_RING, _HostLibraryAbi()))
-
-
-def _cached(name: str, target: Target, ir: Callable[[], str]) -> bytes:
-    cache = default_cache()
-    key = Cache.key_of(name, target.key, _sources())
-    code = cache.get(key)
-    if code is None:
-        code = compile_module(ir(), target, name=name, cache=None).code
-        cache.put(key, code)
-    return code
-
-
 def kernel_ir(target: Target) -> str:
     """The kernel as LLVM IR."""
     abi: Abi = LibraryNvptxAbi() if target.kind == "nvptx" else _HostLibraryAbi()
@@ -99,9 +74,25 @@ class _HostLibraryAbi(RuntimeAbi):
         return "declare i64 @lw_time_ns() nounwind\n"
 
 
-@functools.cache
-def _sources() -> str:
-    """Size and time of every file that the kernel's code depends on."""
-    folder, language = Path(__file__).parent, Path(str(lang.__file__)).parent
-    files = [*sorted(folder.glob("*.py")), *sorted(language.glob("*.py")), folder.parent / "settings.py"]
-    return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
+def host_ring_ir() -> str:
+    """The host's end of the ring as LLVM IR."""
+    return lower_library([host_ring.lw_ring_ready, host_ring.lw_ring_answer], _HostLibraryAbi())
+
+
+_VALUES = {"u32": "i32", "i32": "i32", "u64": "i64", "i64": "i64", "f32": "f32", "f64": "f64"}
+
+
+def find_signatures() -> Signatures:
+    """What guests can import, from the functions themselves."""
+    modules = {"wasi_snapshot_preview1": WASI, "wasi": THREADS, "gpu": GPU}
+    return {
+        module: {name: _signature(function) for name, function in functions.items()}
+        for module, functions in modules.items()
+    }
+
+
+def _signature(function: DeviceFunction) -> tuple[str, list[str], list[str]]:
+    """A function as guests see it: without the lane's own structure, which comes first."""
+    _, *parameters = function.parameters.values()
+    results = [] if function.result is VOID else [_VALUES[str(function.result)]]
+    return function.name, [_VALUES[str(one)] for one in parameters], results

@@ -11,13 +11,15 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lanewise import settings
 from lanewise.compiler import Cache, Job, Target, WorkerPool, compile_guest, default_cache
 from lanewise.errors import LanewiseError
 from lanewise.wasm.model import Module
-from lanewise.wasm.program import Part
-from lanewise.wasm.validate import validate
+
+if TYPE_CHECKING:
+    from lanewise.wasm.program import Part
 
 QUICK, OPTIMISED = 0, 3
 QUICK_FROM = 24 * 1024
@@ -89,6 +91,8 @@ def check(module: Module) -> None:
     cache = default_cache()
     key = Cache.key_of("valid", _sources(), ",".join(sorted(module.features)), module.data)
     if cache.get(key) is None:
+        from lanewise.wasm.validate import validate  # not for modules that are known
+
         validate(module)
         if len(module.data) >= QUICK_FROM:  # of smaller ones, validating takes no longer than looking
             cache.put(key, b"valid")

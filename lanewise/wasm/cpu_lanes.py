@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +12,14 @@ from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
-from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.errors import WasmTrap
-from lanewise.wasm import lanes, model
-from lanewise.wasm.build import Build, check_choices, host_build, with_fixed_memory
-from lanewise.wasm.guarded import GuardedMemory
+from lanewise.wasm import lane_words as lanes
+from lanewise.wasm.build import check_choices, host_build, with_fixed_memory
+from lanewise.wasm.cpu_slots import find_places, make_slots
 from lanewise.wasm.lane_code import LaneCode, lane_code
-from lanewise.wasm.lane_setup import lane_choices, references_alone
-from lanewise.wasm.lanes import ENTERED, ENTRY, LaneFacts
+from lanewise.wasm.lane_setup import lane_choices
+from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
-from lanewise.wasm.places import LineTables
 from lanewise.wasm.vectors import DTYPES
 
 _UNLIMITED = 2**63 - 1
@@ -101,35 +98,6 @@ class CpuLanes:
         return (made if on_device else results), status
 
 
-def make_slots(module: model.Module, build: Build, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int) -> Any:
-    """A state and memories for each worker; gives what must be kept while they are used."""
-    states = np.zeros(workers * facts.cells * build.stride, np.uint8)
-    owners: list[Any] = [states]
-    pointers = []
-    scale = build.stride // 8
-    for _ in range(workers):
-        for _ in module.memories:
-            memory = GuardedMemory(0)
-            owners.append(memory)
-            pointers.append(memory.address)
-        for entries in facts.tables:
-            table = np.zeros(max(1, entries) * scale, np.uint64)
-            owners.append(table)
-            pointers.append(table.ctypes.data)
-    for at, memory_type in enumerate(module.memories):
-        step = len(module.memories) + len(module.tables)
-        for slot in range(workers):
-            owners[1 + slot * step + at].open(memory_type.limits.minimum * model.PAGE * scale)
-    data = np.frombuffer(module.data, np.uint8)
-    references = np.array(references_alone(module) or [0], np.uint64)
-    table_of_pointers = np.array(pointers or [0], np.uint64)
-    words[lanes.STATES] = states.ctypes.data
-    words[lanes.MEMORY] = table_of_pointers.ctypes.data
-    words[lanes.DATA] = data.ctypes.data
-    words[lanes.ELEMENTS] = references.ctypes.data
-    return owners, data, references, table_of_pointers
-
-
 class _Loaded(NamedTuple):
     """Code in this process."""
 
@@ -140,19 +108,3 @@ class _Loaded(NamedTuple):
 def _loaded(made: LaneCode) -> _Loaded:
     library = load_object(made.codes, [ENTRY], runtime().guest_imports())
     return _Loaded(NativeCode("lanes", library.address(ENTRY), library), made)
-
-
-def find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes]) -> None:
-    """Turn places of faults, which are distances in machine code, into bytes of the module."""
-    places = status >> np.uint64(32)
-    faults = np.flatnonzero(places & np.uint64(FAULT_PLACE))
-    if not len(faults):
-        return
-    lines = LineTables(codes, "g_")
-    found: dict[int, int] = {}
-    for lane in faults.tolist():
-        distance = int(places[lane]) & (FAULT_PLACE - 1)
-        if distance not in found:
-            signed = distance - FAULT_PLACE if distance & (FAULT_PLACE >> 1) else distance
-            found[distance] = lines.place_from(ENTERED, signed) or 0
-        status[lane] = (int(status[lane]) & 0xFFFFFFFF) | found[distance] << 32

@@ -12,12 +12,13 @@ from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
 from lanewise.errors import OutOfMemoryError, WasmTrap
 from lanewise.settings import WARP_SIZE
-from lanewise.wasm import lanes, traps
+from lanewise.wasm import lane_words as lanes
+from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, gpu_build
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code
 from lanewise.wasm.lane_setup import lane_choices, references_alone
-from lanewise.wasm.lanes import ENTRY, LANE_GROUP, LaneFacts
+from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
 

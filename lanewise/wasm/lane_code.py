@@ -6,7 +6,7 @@ import functools
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lanewise.compiler import Target
 from lanewise.wasm.build import Build
@@ -24,9 +24,12 @@ from lanewise.wasm.compile import (
     usual_level,
 )
 from lanewise.wasm.lane_setup import check_imports
-from lanewise.wasm.lanes import LaneFacts, LaneProgram
+from lanewise.wasm.lane_words import LaneFacts
 from lanewise.wasm.model import Module
-from lanewise.wasm.program import Part
+
+if TYPE_CHECKING:
+    from lanewise.wasm.lanes import LaneProgram
+    from lanewise.wasm.program import Part
 
 
 class LaneCode(NamedTuple):
@@ -43,6 +46,8 @@ def lane_code(
     """Compile one function of a module for many lanes."""
 
     def program() -> LaneProgram:
+        from lanewise.wasm.lanes import LaneProgram  # the compiler, which cached code does without
+
         made = LaneProgram(module, index, build, scalars)
         check_imports(made)
         return made

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from lanewise.errors import LinkError
 from lanewise.wasm.compile import cached_text
 from lanewise.wasm.foreign import explain_import
 from lanewise.wasm.instructions import instructions, locals_of
-from lanewise.wasm.lanes import LaneProgram
 from lanewise.wasm.model import Expression, Module
+
+if TYPE_CHECKING:
+    from lanewise.wasm.lanes import LaneProgram
 
 
 def check_imports(program: LaneProgram) -> None:

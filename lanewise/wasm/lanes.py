@@ -8,55 +8,39 @@ what the host tells it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
+from lanewise.wasm.lane_words import (
+    ARRAYS,
+    CHUNK,
+    COUNT,
+    DATA,
+    ELEMENTS,
+    ENTRY,
+    FUEL,
+    INDICES,
+    LANE_GROUP,
+    MEMORY,
+    NEXT,
+    PROGRESS,
+    SLOT,
+    SLOTS,
+    STACK,
+    STATES,
+    STATUS,
+    STOP,
+    LaneFacts,
+)
 from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
 from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, recursive_functions
-
-ITEM_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
-"""Types that arrays can hold."""
-
-# What a run is told, in words of 8 bytes; the pointers to arguments and results follow.
-COUNT = 0  # elements
-NEXT = 1  # CPU: the first element that no worker has taken; GPU: unused
-CHUNK = 2  # CPU: elements that a worker takes at a time
-STATUS = 3  # pointer to a word per element: trap and place, 0 while there is none
-SLOTS = 4  # how many slots there are
-SLOT = 5  # CPU: the first slot that no worker has taken
-STATES = 6  # pointer to the states of the slots
-MEMORY = 7  # pointer to their memories
-PROGRESS = 8  # GPU: pointer to a word per slot, the next element of the slot
-STACK = 9  # GPU: bytes of stack that checks allow
-FUEL = 10  # steps that an element may take
-STOP = 11  # pointer to a word that asks all lanes to stop
-DATA = 12  # pointer to the bytes of the module
-ELEMENTS = 13  # pointer to the references of its element segments
-INDICES = 14  # pointer to the numbers of the elements to run, null for all of them
-LANES_IO = 15  # programs: pointer to what the kernel keeps of each slot's lane
-RUN_IO = 16  # programs: pointer to what it keeps of the run
-TEAMS = 17  # programs with threads: pointer to the Team of each lane
-ARRAYS = 18
-
-
-@dataclass(frozen=True)
-class LaneFacts:
-    """What the host must know of a lane program to run it."""
-
-    plain: bool
-    can_trap: bool
-    can_stop: bool
-    cells: int
-    arena_bytes: int
-    memories: list[int]
-    tables: list[int]
 
 
 class LaneProgram:
@@ -509,10 +493,6 @@ again:
 """
 
 
-ENTERED = "g_enter"
-"""CPU: the function that a chunk of elements is entered by; see `cpu_scheduler.FAULT_PLACE`."""
-ENTRY = "g_lanes"
-"""The symbol that a launch starts."""
 _MADE = state.CODE
 """A cell that a module alone has no use for: whether the slot's instance has been made."""
 MOST_PAGES = 65536
@@ -521,8 +501,6 @@ GROW_PAGES = 64
 """How many pages a memory of a slot can grow by."""
 GROW_ENTRIES = 1024
 """How many entries a table of a slot can grow by."""
-LANE_GROUP = 256
-"""Threads in a group, and so the most registers that a thread can have."""
 
 
 def word(number: int, name: str, llvm: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
@@ -18,11 +18,11 @@ from lanewise.wasm.build import Build
 from lanewise.wasm.compile import check
 from lanewise.wasm.decode import decode
 from lanewise.wasm.describe import Exported, Imported, known_names
-from lanewise.wasm.disassemble import disassemble
 from lanewise.wasm.foreign import explain_bytes
-from lanewise.wasm.instance import Instance
-from lanewise.wasm.store import Store
-from lanewise.wasm.vectors import VectorFunction, runner_for
+
+if TYPE_CHECKING:
+    from lanewise.wasm.instance import Instance
+    from lanewise.wasm.vectors import VectorFunction
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview
 
@@ -79,6 +79,8 @@ class Module:
         `fuel`, an element that takes more steps than that traps; with `timeout`, a call that takes more seconds is
         ended. Other choices are fields of `Build`.
         """
+        from lanewise.wasm.vectors import VectorFunction, runner_for  # each way to run a module brings its own engine
+
         if errors not in ("raise", "mask"):
             raise ArgumentError(f'errors is "raise" or "mask", not {errors!r}')
         _check_choices("func", fuel, timeout, choices)
@@ -104,11 +106,15 @@ class Module:
         functions (on the CPU), or to numbers for constants. With `fuel`, a call that takes more steps than that traps;
         with `timeout`, one that takes more seconds.
         """
+        from lanewise.wasm.store import Store
+
         _check_choices("instantiate", fuel, timeout, choices)
         return Store(device, fuel=fuel, timeout=timeout, **choices).instantiate(self, imports)  # type: ignore[arg-type]
 
     def disassemble(self, function: str | int | None = None) -> str:
         """The module as text, or one function of it: by its name or by its index."""
+        from lanewise.wasm.disassemble import disassemble
+
         if function is None:
             return disassemble(self.model)
         return disassemble(self.model, self._function_index(function))

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-from lanewise.errors import LinkError
 from lanewise.kernel.lane_io import LaneIo, Team
 from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.lanes import LANES_IO, RUN_IO, TEAMS, LaneProgram, word
+from lanewise.wasm.entries import THREAD_TYPE, entry_of, thread_entry_of
+from lanewise.wasm.lane_words import LANES_IO, RUN_IO, TEAMS
+from lanewise.wasm.lanes import LaneProgram, word
 from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.lowering_calls import Callee
-from lanewise.wasm.model import PAGE, FuncType, Module
+from lanewise.wasm.model import PAGE, Module
 from lanewise.wasm.process_entries import cpu_fibers, gpu_teams
 from lanewise.wasm.provided import IO
-
-_ENTRIES = ("_start", "main")
-_TYPES = (FuncType((), ()), FuncType((), ("i32",)), FuncType(("i32", "i32"), ("i32",)))
-"""The last is how compilers of C and Rust write a main without arguments of its own: it is given none."""
-_THREAD_ENTRY = "wasi_thread_start"
-_THREAD_TYPE = FuncType(("i32", "i32"), ())
-
-
-def entry_of(module: Module) -> int:
-    """The function that a program begins with: `_start`, else `main`."""
-    exported = _exported(module)
-    for name in _ENTRIES:
-        if name in exported:
-            kind = module.functions[exported[name]]
-            if kind not in _TYPES:
-                raise LinkError(f"the program's {name} is {kind}; it must take nothing and return nothing or an i32")
-            return exported[name]
-    have = ", ".join(exported) or "none"
-    raise LinkError(
-        f"the module is no program: it exports no function _start or main; the functions it exports: {have}"
-    )
-
-
-def thread_entry_of(module: Module) -> int:
-    """The function that a thread begins with."""
-    index = _exported(module).get(_THREAD_ENTRY)
-    if index is None or module.functions[index] != _THREAD_TYPE:
-        raise LinkError(f"the program starts threads but exports no {_THREAD_ENTRY} of type {_THREAD_TYPE}")
-    return index
-
-
-def _exported(module: Module) -> dict[str, int]:
-    return {one.name: one.index for one in module.exports if one.kind == "function"}
 
 
 class ProcessProgram(LaneProgram):
@@ -164,7 +132,7 @@ declare void @kernel_thread_done(ptr)
         fn.push("i32", number)
         fn.push("i32", fn.assign(f"call i32 @kernel_thread_argument(ptr {io})"))
         entry = self.context.symbol(thread_entry_of(self.module))
-        lowering_calls.call(fn, _THREAD_TYPE, Callee(entry, "%st", fn.load_cell(state.MEMORY, "ptr")))
+        lowering_calls.call(fn, THREAD_TYPE, Callee(entry, "%st", fn.load_cell(state.MEMORY, "ptr")))
         fn.emit(f"call void @kernel_thread_done(ptr {io})")
         fn.emit("br label %parked")
         fn.emit("over:")

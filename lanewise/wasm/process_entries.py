@@ -6,19 +6,8 @@ from lanewise.kernel.lane_io import LaneIo
 from lanewise.lang.lane import Lane
 from lanewise.wasm import state
 from lanewise.wasm.build import Build
-from lanewise.wasm.lanes import (
-    COUNT,
-    ENTRY,
-    FUEL,
-    MEMORY,
-    SLOT,
-    SLOTS,
-    STACK,
-    STATES,
-    STATUS,
-    thread_number,
-    word,
-)
+from lanewise.wasm.lane_words import COUNT, ENTRY, FUEL, MEMORY, SLOT, SLOTS, STACK, STATES, STATUS
+from lanewise.wasm.lanes import thread_number, word
 
 
 def cpu_fibers(build: Build, cells: int, arenas: int, begin: str) -> str:

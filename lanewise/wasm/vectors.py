@@ -11,7 +11,7 @@ from lanewise.devices.cpu import CpuDevice
 from lanewise.errors import ArgumentError, LaneError, LinkError, WasmTrap
 from lanewise.wasm import traps
 from lanewise.wasm.array_values import DTYPES, as_array
-from lanewise.wasm.lanes import ITEM_BYTES
+from lanewise.wasm.lane_words import ITEM_BYTES
 from lanewise.wasm.places import function_at
 
 if TYPE_CHECKING:

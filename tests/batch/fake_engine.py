@@ -1,9 +1,15 @@
 """An engine for tests that runs nothing: lanes end as a function says, in an order of choice."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
+import lanewise
 from lanewise.batch import running
 from lanewise.batch.spec import LaneOutcome, Task
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(lanewise.__file__).parents[1])}
+"""For processes that tests start elsewhere: the package may not be installed."""
 
 
 def ended(lane: int, exit_code: int | None = 0, **more: object) -> LaneOutcome:

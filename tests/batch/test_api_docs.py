@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fake_engine import ended
+from fake_engine import ENVIRONMENT, ended
 from small_guest import small_guest
 
 from lanewise.cli import gpu_run
@@ -56,5 +56,7 @@ def test_python_blocks_run(tmp_path):
     blocks = re.findall(r"^```python\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE)
     (tmp_path / "guide.py").write_text("\n\n".join(blocks))
     command = [sys.executable, "-W", "error", "guide.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from fake_engine import Fake, ended
+from fake_engine import ENVIRONMENT, Fake, ended
 
 import lanewise as lw
 from lanewise.cli.gpu_run import command
@@ -215,7 +215,7 @@ main()
 
 def faked_process(*words, **more):
     command = [sys.executable, "-W", "error", "-c", FAKED, os.path.dirname(__file__), *words]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, **more)
+    return subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.PIPE, **more)
 
 
 def test_a_reader_that_leaves_ends_the_run_quietly():
@@ -238,7 +238,7 @@ def test_a_disk_that_is_full_is_said():
 
 def test_streams_that_are_closed_do_not_matter():
     code = f"{sys.executable} -c '{FAKED}' {os.path.dirname(__file__)} --lanes 3 app.wasm >&- 2>&-"
-    assert subprocess.run(["sh", "-c", code], timeout=60, check=False).returncode == 0
+    assert subprocess.run(["sh", "-c", code], env=ENVIRONMENT, timeout=60, check=False).returncode == 0
 
 
 def test_lines_can_come_from_a_pipe(monkeypatch, capfd):

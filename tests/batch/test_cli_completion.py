@@ -5,11 +5,13 @@ import subprocess
 import sys
 
 import pytest
+from fake_engine import ENVIRONMENT
 
 MAIN = "from lanewise.cli.gpu_run import main; main()"
 
 
 def gpu_run(*words, environment):
+    environment = {"PYTHONPATH": ENVIRONMENT["PYTHONPATH"], **environment}
     done = subprocess.run(
         [sys.executable, "-c", MAIN, *words], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
@@ -47,6 +49,6 @@ def test_completion_can_be_installed(tmp_path):
 
 def test_a_run_loads_none_of_what_only_help_or_other_tools_need():
     show = "import json, sys, lanewise.cli.gpu_run; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", show], env=ENVIRONMENT, capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert not loaded & {"typer", "rich", "pydantic", "llvmlite", "cuda", "wasmtime", "numba", "tempfile", "argparse"}

@@ -1,13 +1,13 @@
 """`gpu-run` as people run it: a process of its own, the real engine, a small program; and `lanewise.run` likewise."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from fake_engine import ENVIRONMENT
 from small_guest import small_guest
 
 import lanewise as lw
@@ -32,7 +32,9 @@ def gpu_run(here, device_option):
 
     def run(*words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
         command = [sys.executable, "-W", "error", "-c", MAIN, *device_option, *words]
-        done = subprocess.run(command, cwd=here, input=stdin, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(
+            command, cwd=here, env=ENVIRONMENT, input=stdin, capture_output=True, timeout=120, check=False
+        )
         assert b"Traceback" not in done.stderr
         return done.returncode, done.stdout, done.stderr.decode()
 
@@ -123,7 +125,7 @@ def test_fail_fast_ends_the_run(gpu_run):
 @pytest.mark.parametrize("words", [["app.wasm", "loop", "1"], ["--lanes", "4", "app.wasm", "loop", "{lane}"]])
 def test_ctrl_c_ends_the_run_and_what_is_finished_is_there(here, device_option, words):
     command = [sys.executable, "-c", MAIN, *device_option, *words]
-    process = subprocess.Popen(command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, cwd=here, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout.read(1) in b"01"  # it runs
     asked = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -152,7 +154,7 @@ def test_what_is_no_program_is_one_sentence(gpu_run, here, content, sentence):
 
 def test_a_device_that_is_not_there_is_one_sentence(here):
     command = [sys.executable, "-c", MAIN, "--device", "tpu", "app.wasm"]
-    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=here, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "gpu-run: there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null\n"
 
@@ -191,11 +193,10 @@ try:
 except KeyboardInterrupt:
     print(lw.run("app.wasm", args=["say", "again"], device={device.name!r}).stdout.text)
 """
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=here,
-        env=environment,
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=120,

@@ -4,7 +4,7 @@ import os
 import threading
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import given, settings, strategies
 
 from lanewise.batch import amounts
 from lanewise.batch.inputs import FileInputs, LineInputs, SameInput, Template
@@ -44,6 +44,7 @@ def test_what_has_no_meaning_is_not_touched():
 MEANINGS = {"{lane}": "12", "{}": "a b", "{{lane}}": "{lane}", "{{}}": "{}", "{": "{", "}}": "}}", "lane": "lane"}
 
 
+@settings(deadline=None)
 @given(strategies.lists(strategies.sampled_from(sorted(MEANINGS))))
 def test_each_word_is_filled_in_by_itself(words):
     assert filled(" ".join(words)) == " ".join(MEANINGS[word] for word in words).encode()
@@ -67,6 +68,7 @@ def lines_of(tmp_path, content):
     return Lines.of(str(tmp_path / "in"))
 
 
+@settings(deadline=None)
 @given(strategies.binary(max_size=200))
 def test_lines_are_those_of_the_file(tmp_path_factory, content):
     lines = lines_of(tmp_path_factory.mktemp("lines"), content)

@@ -1,0 +1,62 @@
+"""Slots on the CPU: the states and memories that lanes run on, and where a fault in one of them was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lanewise.devices.cpu_scheduler import FAULT_PLACE
+from lanewise.wasm import lane_words as lanes
+from lanewise.wasm import model
+from lanewise.wasm.build import Build
+from lanewise.wasm.guarded import GuardedMemory
+from lanewise.wasm.lane_setup import references_alone
+from lanewise.wasm.lane_words import ENTERED, LaneFacts
+from lanewise.wasm.places import LineTables
+
+
+def make_slots(module: model.Module, build: Build, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int) -> Any:
+    """A state and memories for each worker; gives what must be kept while they are used."""
+    states = np.zeros(workers * facts.cells * build.stride, np.uint8)
+    owners: list[Any] = [states]
+    pointers = []
+    scale = build.stride // 8
+    for _ in range(workers):
+        for _ in module.memories:
+            memory = GuardedMemory(0)
+            owners.append(memory)
+            pointers.append(memory.address)
+        for entries in facts.tables:
+            table = np.zeros(max(1, entries) * scale, np.uint64)
+            owners.append(table)
+            pointers.append(table.ctypes.data)
+    for at, memory_type in enumerate(module.memories):
+        step = len(module.memories) + len(module.tables)
+        for slot in range(workers):
+            owners[1 + slot * step + at].open(memory_type.limits.minimum * model.PAGE * scale)
+    data = np.frombuffer(module.data, np.uint8)
+    references = np.array(references_alone(module) or [0], np.uint64)
+    table_of_pointers = np.array(pointers or [0], np.uint64)
+    words[lanes.STATES] = states.ctypes.data
+    words[lanes.MEMORY] = table_of_pointers.ctypes.data
+    words[lanes.DATA] = data.ctypes.data
+    words[lanes.ELEMENTS] = references.ctypes.data
+    return owners, data, references, table_of_pointers
+
+
+def find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes]) -> None:
+    """Turn places of faults, which are distances in machine code, into bytes of the module."""
+    places = status >> np.uint64(32)
+    faults = np.flatnonzero(places & np.uint64(FAULT_PLACE))
+    if not len(faults):
+        return
+    lines = LineTables(codes, "g_")
+    found: dict[int, int] = {}
+    for lane in faults.tolist():
+        distance = int(places[lane]) & (FAULT_PLACE - 1)
+        if distance not in found:
+            signed = distance - FAULT_PLACE if distance & (FAULT_PLACE >> 1) else distance
+            found[distance] = lines.place_from(ENTERED, signed) or 0
+        status[lane] = (int(status[lane]) & 0xFFFFFFFF) | found[distance] << 32
