@@ -14,6 +14,14 @@ MEMORY = range(1 << 16, (1 << 32) + 1)
 """Bytes of linear memory: a page to all that 32 bits can address."""
 STACK = range(1 << 8, (1 << 30) + 1)
 OUTPUT = range(1, (1 << 40) + 1)
+THREADS = range(64)
+"""Threads that a lane may start."""
+GROUPS = tuple(1 << bit for bit in range(9))
+"""Lanes of a group: a power of two."""
+WORDS = range(1 << 32)
+"""Words of a buffer."""
+PICTURE = range(1, 16385)
+"""Pixels of a side."""
 BATCH_OUTPUT = 16 << 20
 """What a lane of a batch may write unless it is said otherwise: its output is held in memory until its turn comes."""
 

@@ -6,11 +6,11 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lanewise.batch import amounts, given, running
 from lanewise.batch.result import BatchResult
-from lanewise.batch.spec import LaneOutcome, Limits, Task
+from lanewise.batch.spec import Buffers, LaneOutcome, Limits, Results, Task
 from lanewise.devices import Device
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ def run(
     memory: int | str | None = None,
     stack: int | str | None = None,
     output_limit: int | str | None = amounts.BATCH_OUTPUT,
+    threads: int = Task.threads,
+    state: Any = None,
+    input: Any = None,
+    output: int = 0,
+    picture: tuple[int, int] = (0, 0),
+    group: int = Buffers.group,
     fail_fast: bool = False,
     check: bool = False,
 ) -> BatchResult:
@@ -48,6 +54,10 @@ def run(
     - `seed`: makes its random numbers the same in every run, and others in each lane.
     - `fuel`, `memory`, `stack`, `output_limit`: what a lane may use; sizes are bytes or such as "16M".
     - `timeout`: seconds that the run may take, or such as "2m".
+    - `threads`: how many threads a lane may start, by wasi-threads.
+    - `state`, `input`: arrays of 32-bit numbers that all lanes share by the GPU vocabulary; `output`: how many such
+      words they may write; `picture`: width and height of what they paint; `group`: lanes that meet at barriers. What
+      becomes of them is in the result: `state`, `output`, `picture`.
     - `fail_fast`: end the run when a lane fails.
     - `check`: raise a BatchError that names the lanes that failed, if any did.
     """
@@ -65,13 +75,25 @@ def run(
         memory=memory,
         stack=stack,
         output_limit=output_limit,
+        threads=threads,
+        state=state,
+        input=input,
+        output=output,
+        picture=picture,
+        group=group,
         fail_fast=fail_fast,
     ) as ending:
         started = time.perf_counter()
         outcomes = list(ending)
         seconds = time.perf_counter() - started
     result = BatchResult(
-        ending.name, ending.lanes, outcomes, seconds=seconds, device=ending.device, stopped=ending.stopped
+        ending.name,
+        ending.lanes,
+        outcomes,
+        seconds=seconds,
+        device=ending.device,
+        stopped=ending.stopped,
+        buffers=ending.results,
     )
     return result.check() if check else result
 
@@ -91,6 +113,12 @@ def stream(
     memory: int | str | None = None,
     stack: int | str | None = None,
     output_limit: int | str | None = amounts.BATCH_OUTPUT,
+    threads: int = Task.threads,
+    state: Any = None,
+    input: Any = None,
+    output: int = 0,
+    picture: tuple[int, int] = (0, 0),
+    group: int = Buffers.group,
     fail_fast: bool = False,
 ) -> LaneStream:
     """Start what `run` runs, and give lanes as they end: an iterator of outcomes. Closing it ends the run."""
@@ -111,6 +139,8 @@ def stream(
             timeout=given.seconds("timeout", timeout),
             output=given.size("output_limit", output_limit, amounts.OUTPUT),
         ),
+        threads=given.whole("threads", threads, amounts.THREADS),
+        buffers=given.buffers(state, input, output, picture, group),
         fail_fast=fail_fast,
     )
     return LaneStream(task, module)
@@ -134,6 +164,11 @@ class LaneStream(Iterator[LaneOutcome]):
     def stopped(self) -> str | None:
         """Once there are no more lanes: why that was before all had ended, or None."""
         return self._run.stopped
+
+    @property
+    def results(self) -> Results | None:
+        """Once there are no more lanes: what they have left in the buffers of the GPU vocabulary."""
+        return self._run.results
 
     def __next__(self) -> LaneOutcome:
         try:

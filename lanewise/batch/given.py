@@ -6,11 +6,14 @@ import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex, TypeGuard
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard
+
+import numpy as np
 
 from lanewise.batch import amounts
 from lanewise.batch.inputs import NO_INPUT, GivenInputs, Template, encoded_argument
 from lanewise.batch.source import read_program
+from lanewise.batch.spec import Buffers
 from lanewise.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -159,3 +162,33 @@ def _encoded(text: object) -> bytes:
     if isinstance(text, bytes | bytearray | memoryview):
         return bytes(text)
     raise ArgumentError(f"what a lane reads is text or bytes, not {type(text).__name__}")
+
+
+def buffers(state: Any, input: Any, output: int, picture: tuple[int, int], group: int) -> Buffers:
+    """What lanes share by the GPU vocabulary."""
+    if group not in amounts.GROUPS:
+        raise ArgumentError(f"group is {group!r}; it is a power of two up to {amounts.GROUPS[-1]}")
+    try:
+        width, height = picture
+    except (TypeError, ValueError):
+        raise ArgumentError(f"picture is {picture!r}; it is a width and a height") from None
+    sides = range(amounts.PICTURE[-1] + 1)
+    return Buffers(
+        state=_words("state", state),
+        input=_words("input", input),
+        output=whole("output", output, amounts.WORDS),
+        size=(whole("the width of the picture", width, sides), whole("the height of the picture", height, sides)),
+        group=int(group),
+    )
+
+
+def _words(name: str, value: Any) -> np.ndarray[Any, Any] | None:
+    """An array of 32-bit numbers; lists become one."""
+    if value is None:
+        return None
+    found = np.asarray(value)
+    if not isinstance(value, np.ndarray):
+        found = found.astype(np.float32 if found.dtype.kind == "f" else np.int32)
+    if found.dtype.itemsize != 4 or found.dtype.kind not in "iuf":
+        raise ArgumentError(f"{name} holds {found.dtype}; lanes share 32-bit numbers (int32, uint32, float32)")
+    return found

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from lanewise.wasm.lanes import LaneProgram
 
 
+_DELAY = 0.5
+"""Seconds after which a program that still runs is worth optimising."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A program that can be compiled."""
@@ -65,7 +69,7 @@ def process_code(module: Module, build: Build, target: Target, level: int | None
 
         return ProcessProgram(module, build)
 
-    return code_of(module, f"process {build.key}", program, target, level)
+    return code_of(module, f"process {build.key}", program, target, level, _DELAY)
 
 
 def with_kernel(codes: list[bytes], target: Target) -> list[bytes]:

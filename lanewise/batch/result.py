@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lanewise.batch.report import count_of, duration, first_line
-from lanewise.batch.spec import LaneOutcome
+from lanewise.batch.spec import LaneOutcome, Results
 from lanewise.errors import LanewiseError
 
 NOT_RUN = "not run"
@@ -40,6 +40,7 @@ class BatchResult:
         seconds: float,
         device: str,
         stopped: str | None,
+        buffers: Results | None = None,
     ) -> None:
         self.name = name
         self.device = device
@@ -54,6 +55,11 @@ class BatchResult:
         """By lane; NaN where it was not run."""
         self.traps: list[str | None] = [NOT_RUN] * lanes
         """Why each lane was ended; None where it ended by itself."""
+        self.state = None if buffers is None else buffers.state
+        """What became of the state of the GPU vocabulary; None if the device failed."""
+        self.output = None if buffers is None else buffers.output
+        self.picture = None if buffers is None else buffers.picture
+        """Bytes of red, green, blue and alpha, of shape (height, width, 4)."""
         self.stdout = LaneOutputs([b""] * lanes)
         self.stderr = LaneOutputs([b""] * lanes)
         for outcome in outcomes:

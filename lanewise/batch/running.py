@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from lanewise.batch.spec import LaneOutcome, Task
+    from lanewise.batch.spec import LaneOutcome, Results, Task
     from lanewise.wasm.module import Module
 
 INTERRUPTED = "interrupted"
@@ -33,6 +33,10 @@ class Running(Protocol):
     @property
     def stopped(self) -> str | None:
         """Once the outcomes have ended: why that was before all lanes had, or None."""
+
+    @property
+    def results(self) -> Results | None:
+        """Once the outcomes have ended: what lanes have left in the buffers of the GPU vocabulary."""
 
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order in which they end; those that the end of the run cut off are among them."""

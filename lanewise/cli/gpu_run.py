@@ -14,6 +14,7 @@ from lanewise.batch import running
 from lanewise.batch.ordering import LaneOrder
 from lanewise.batch.report import Tally, summary, unfinished_sentence
 from lanewise.batch.running import Running
+from lanewise.cli.gpu_run_buffers import write_buffers
 from lanewise.cli.gpu_run_options import Options, parse
 from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
 from lanewise.cli.gpu_run_progress import Progress
@@ -82,9 +83,10 @@ def _complete(words: Sequence[str]) -> int:
 
 def _run(what: Job, options: Options) -> int:
     run = running.start(what.task)
-    if what.task.streaming:
-        return _run_alone(run)
-    return _run_batch(run, what, options)
+    status = _run_alone(run) if what.task.streaming else _run_batch(run, what, options)
+    if run.results is not None and run.stopped is None:  # of a run that was ended early, half of it would mislead
+        write_buffers(options, run.results)
+    return status
 
 
 def _run_alone(run: Running) -> int:

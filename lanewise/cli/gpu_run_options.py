@@ -36,6 +36,14 @@ class Options:
     output_limit: int | None = None
     json: bool = False
     output_dir: str | None = None
+    threads: int | None = None
+    group: int | None = None
+    state: str | None = None
+    state_out: str | None = None
+    input: str | None = None
+    output: str | None = None
+    picture: str | None = None
+    size: tuple[int, int] | None = None
     keep_going: bool = False
     fail_fast: bool = False
     quiet: bool = False
@@ -81,6 +89,19 @@ def _size(sensible: range, why: str) -> Callable[[str], int]:
         return found
 
     return read
+
+
+def _group(text: str) -> int:
+    if text not in map(str, amounts.GROUPS):
+        raise ArgumentError(f"{text!r} is not a size of groups; write a power of two up to {amounts.GROUPS[-1]}")
+    return int(text)
+
+
+def _pixels(text: str) -> tuple[int, int]:
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal() and {int(width), int(height)} <= set(amounts.PICTURE)):
+        raise ArgumentError(f"{text!r} is not a size of pictures; write WIDTHxHEIGHT, such as 256x256")
+    return int(width), int(height)
 
 
 def _directory(text: str) -> tuple[str, str]:
@@ -145,6 +166,7 @@ GROUPS: dict[str, Sequence[Option]] = {
             "What a lane may write to stdout and stderr; 16M in batches by default.",
             _size(amounts.OUTPUT, "a limit is 1 byte or more"),
         ),
+        Option("--threads", "N", "Threads a lane may start (wasi-threads); 15 by default.", _whole(amounts.THREADS)),
         Option("--fail-fast", "", "End the run when a lane fails."),
         Option("--keep-going", "", "Run all lanes whatever happens to some (the default)."),
     ),
@@ -156,6 +178,15 @@ GROUPS: dict[str, Sequence[Option]] = {
             "Write lanes' output to DIR/LANE.out and .err; with --each-file, FILE.out.",
         ),
         Option("--quiet", "", "No progress bar and no summary."),
+    ),
+    "The GPU vocabulary (imports from the module gpu)": (
+        Option("--state", "FILE.npy", "The words that all lanes share, from a NumPy file of 32-bit numbers."),
+        Option("--state-out", "FILE.npy", "Where the state goes when all lanes have ended."),
+        Option("--input", "FILE.npy", "Words that lanes read."),
+        Option("--output", "FILE.npy", "Where the words go that lanes write: one per lane."),
+        Option("--picture", "FILE.png", "Where the picture goes that lanes paint."),
+        Option("--size", "WxH", "Its size, such as 256x256.", _pixels),
+        Option("--group", "N", "Lanes that meet at barriers: a power of two, 256 by default.", _group),
     ),
     "Else": (
         Option("--version", "", "Show the version."),

@@ -13,6 +13,7 @@ from lanewise.batch.inputs import NO_INPUT, FileInputs, LineInputs, SameInput, T
 from lanewise.batch.lines import Lines, read_whole, shown
 from lanewise.batch.source import MAGIC, read_program
 from lanewise.batch.spec import Inputs, Limits, Task
+from lanewise.cli.gpu_run_buffers import read_buffers
 from lanewise.cli.gpu_run_options import Options
 from lanewise.cli.mistakes import UsageMistake
 
@@ -67,6 +68,8 @@ def job(options: Options) -> Job:
             timeout=options.timeout,
             output=options.output_limit or (None if streaming else amounts.BATCH_OUTPUT),
         ),
+        threads=Task.threads if options.threads is None else options.threads,
+        buffers=read_buffers(options, lanes.count),
         streaming=streaming,
         fail_fast=options.fail_fast,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -62,7 +64,13 @@ def _null(index: int) -> Device:
 _KINDS: dict[str, Callable[[int], Device]] = {"cpu": _cpu, "cuda": _cuda, "null": _null}
 
 
+_GPU_FILES = ("/dev/nvidiactl", "/dev/dxg")
+"""Linux: what there is where NVIDIA's driver is at work, the second in Windows' subsystem."""
+
+
 def _auto() -> Device:
+    if sys.platform == "linux" and not any(map(os.path.exists, _GPU_FILES)):
+        return device("cpu")  # found out without loading NVIDIA's libraries, which takes a while
     try:
         return device("cuda")
     except NoDeviceError:

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import struct
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -135,11 +136,15 @@ def unbundle(stored: bytes) -> list[bytes]:
 
 
 class Later:
-    """Something that is being made on a thread of its own; `result` is None until it is there."""
+    """Something that is being made on a thread of its own; `result` is None until it is there.
 
-    def __init__(self, make: Callable[[], object]) -> None:
+    It is begun after a while, so that what is over soon does not pay for it.
+    """
+
+    def __init__(self, make: Callable[[], object], delay: float = 0.0) -> None:
         self.result: object = None
         self._make = make
+        self._delay = delay
         self._thread = threading.Thread(target=self._run, name="lanewise-optimise", daemon=True)
         self._thread.start()
 
@@ -148,6 +153,7 @@ class Later:
         self._thread.join()
 
     def _run(self) -> None:
+        time.sleep(self._delay)
         try:
             self.result = self._make()
         except LanewiseError:

@@ -56,9 +56,17 @@ def lane_code(
 
 
 def code_of(
-    module: Module, name: str, program: Callable[[], LaneProgram], target: Target, level: int | None
+    module: Module,
+    name: str,
+    program: Callable[[], LaneProgram],
+    target: Target,
+    level: int | None,
+    delay: float = 0.0,
 ) -> LaneCode:
-    """Compile a lane program, of which `name` says all that decides it but the module."""
+    """Compile a lane program, of which `name` says all that decides it but the module.
+
+    A better build, where one is to follow, is begun after `delay` seconds.
+    """
     text = cached_text(f"facts of {name}", module, lambda: json.dumps(asdict(program().facts())))
     facts = LaneFacts(**json.loads(text))
     count = 1 if facts.plain else part_count(module, target)
@@ -76,4 +84,4 @@ def code_of(
         return LaneCode(compiled(best if level is None else level), facts, None)
     if is_cached(module, name, target, OPTIMISED):
         return LaneCode(compiled(OPTIMISED), facts, None)
-    return LaneCode(compiled(QUICK), facts, Later(lambda: compiled(OPTIMISED, waiting=False)))
+    return LaneCode(compiled(QUICK), facts, Later(lambda: compiled(OPTIMISED, waiting=False), delay))
