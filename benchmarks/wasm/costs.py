@@ -1,6 +1,6 @@
 """What rules cost that no build leaves out: the NaN of the specification, and the depth of calls on a GPU.
 
-    python3 benchmarks/wasm/costs.py [--device cuda] [--lanes 65536]
+    python3 benchmarks/wasm/costs.py [--device cuda] [--lanes 16384]
 
 Each guest runs as it is compiled, and once more with one rule taken out of the compiler, in a process and with a cache of
 its own. Such code is not safe to use, which is why there is no option for it.
@@ -51,7 +51,7 @@ def main() -> int:
     """Measure all cases, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--lanes", type=int, default=65_536)
+    parser.add_argument("--lanes", type=int, default=16_384)
     parser.add_argument("--one", nargs=2, metavar=("GUEST", "RULE"), help="measure one guest here, without one rule")
     chosen = parser.parse_args()
     if chosen.one:

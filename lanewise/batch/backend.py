@@ -69,7 +69,7 @@ class WaveBackend(ABC):
         run["stream_types"] = service.stream_types
         run["group_shift"] = self.task.buffers.group.bit_length() - 1
         run["width"], run["height"] = self.task.buffers.size
-        run["team_size"] = max(1, self.program.team)
+        run["team_size"] = self.task.threads + 1 if self.program.team else 1
         return run
 
     @abstractmethod

@@ -36,8 +36,8 @@ _UNLIMITED = 2**63 - 1
 _CHUNKS = 64
 """Chunks per worker: lanes of a wave may differ much in how long they take."""
 _MOST_BYTES = 2**32
-_FIBER_STACK_BYTES = 2 * 2**20
-"""Stack of a lane that waits for others; functions of the host that it calls are promised half of that."""
+_FIBER_STACK_BYTES = 3 * 2**20
+"""Stack of a lane that waits for others; functions of the host that it calls are promised a third of that."""
 
 
 def _reserve(task: Task) -> int:

@@ -18,6 +18,7 @@ from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, DeviceError, WasmTrap
 from lanewise.host.files import Filesystem
 from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS
+from lanewise.kernel.wasi_numbers import FAIL_STOP
 from lanewise.wasm import traps
 from lanewise.wasm.module import Module
 from lanewise.wasm.places import function_at
@@ -30,6 +31,9 @@ _CUT_OFF = {
     LANE_FAILED: "interrupted",
     DEVICE_FAILED: "device lost",
 }
+
+
+_STOPPED = (traps.INTERRUPTED, traps.KERNEL + FAIL_STOP)
 
 
 class Run:
@@ -82,19 +86,30 @@ class Run:
                 count = min(self._backend.wave_lanes, self.task.lanes - first)
                 yield from self._wave(first, count, deadline)
                 first += count
+                if first < self.task.lanes:
+                    self._watch(deadline)
             if self._wish is None or not self._wish.startswith(DEVICE_FAILED):
                 self.results = self._backend.results()
+        except GeneratorExit:  # nobody wants to hear of the rest
+            self._wish = self._wish or INTERRUPTED
+            raise
         finally:
             self._backend.close()
             self._files.close()
             self.stopped = self._wish
 
+    def _watch(self, deadline: float | None) -> None:
+        """Have the run end when its time is over."""
+        if deadline is not None and time.monotonic() > deadline:
+            self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
+
     def _wave(self, first: int, count: int, deadline: float | None) -> Iterator[LaneOutcome]:
         service = self._service = HostService(self._files, Outputs(), self.task.streaming)
         told = np.zeros(count, bool)
-        over, failure = False, None
+        started = over = lost = False
         try:
             self._backend.start(first, count, service)
+            started = True
             while not over and self._wish is None:
                 over = self._backend.wait(_STEP)
                 if service.failure is not None:
@@ -103,22 +118,20 @@ class Run:
                     yield outcome
                     if self.task.fail_fast and not outcome.ok:
                         self._wish = self._wish or LANE_FAILED
-                if not over and deadline is not None and time.monotonic() > deadline:
-                    self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
+                if not over:
+                    self._watch(deadline)
         except DeviceError as error:
-            failure = error
+            lost = True
             self._wish = f"{DEVICE_FAILED}: {error}"
-            over = True
         finally:
-            if not over:
+            if started and not over:
                 self._wish = self._wish or INTERRUPTED
-            if self._wish is not None:
                 service.stopping = True
                 self._files.interrupt()
-            if not over:
-                self._backend.stop()
+                if not lost:
+                    self._backend.stop()
             service.close()
-        if failure is None:
+        if not lost:
             yield from self._ended(first, told)
         if self._wish is not None:
             yield from self._cut_off(first, told)
@@ -135,8 +148,11 @@ class Run:
         seconds = (self._records["nanoseconds"][fresh] / 1e9).tolist()
         codes = self._records["exit_code"][fresh].tolist()
         for lane, word, taken, code in zip(fresh.tolist(), status, seconds, codes, strict=True):
-            out, err = self._service.outputs.take(lane)
             kind = word & 0xFFFFFFFF
+            if self._wish is not None and kind in _STOPPED:
+                told[lane] = False  # it did not end by itself, see `_cut_off`
+                continue
+            out, err = self._service.outputs.take(lane)
             if kind in (0, traps.EXIT):
                 yield LaneOutcome(first + lane, code, None, None, taken, out, err)
             else:

@@ -68,7 +68,10 @@ class HostService:
             return _DONE
         if op == REQUEST_POLL:
             return self._poll(lane, arguments, data, room)
-        return self._of(lane).request(op, arguments, data, room)
+        reply = self._of(lane).request(op, arguments, data, room)
+        if self.stopping:  # what waited for the outside has been interrupted, which is not the lane's to know
+            raise StoppedError
+        return reply
 
     def _of(self, lane: int) -> LaneFiles:
         found = self._lanes.get(lane)
@@ -120,10 +123,10 @@ class HostService:
             step = min(left, int(_STEP * 1e9))
             reply = self._of(lane).request(REQUEST_POLL, [step, *arguments[1:]], data, room)
             left -= step
-            if reply.errno or any(reply.data) or left <= 0:
-                return reply
             if self.stopping:
                 raise StoppedError
+            if reply.errno or any(reply.data) or left <= 0:
+                return reply
 
 
 def _kind_of(stream: int) -> int:

@@ -16,7 +16,7 @@ from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 from lanewise.devices import Device
 
 PROGRAMS = ("sha256", "mix", "json", "nbody", "blur")
-LANES = {"cuda": 65_536, "cpu": 256}
+LANES = {"cuda": 16_384, "cpu": 256}
 QUICK_LANES = 64
 _SHARE = 300
 """The rounds of a lane are this part of a guest's usual ones: about a millisecond on one core."""

@@ -55,6 +55,7 @@ class Worker:
         self._boxes = _aligned(2 * (MAX_GROUP_SIZE // WARP_SIZE) * shared_types.WarpBox.size)
         self._record["boxes"] = self._boxes.ctypes.data
         self._stacks = _Stacks()
+        self._stack_low = 0
         self._thread: threading.Thread | None = None
 
     def start(self, work: Callable[[], None]) -> None:
@@ -64,7 +65,7 @@ class Worker:
             # Signals meant for Python must not land on a fiber's small stack.
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _HANDLED)
             stack = SignalStack()
-            self._record["stack_low"] = _stack_low()
+            self._stack_low = _stack_low()
             runtime().register(self._address)
             _here.worker = self
             try:
@@ -97,6 +98,7 @@ class Worker:
         kernel, record = launch.kernel, self._record
         if kernel.stack_bytes:
             self._provide_stacks(kernel)
+        record["stack_low"] = self._stack_low  # guests on fibers put their own there
         record["next"] = record["end"] = 0
         record["scheduler_sp"] = 0
         code = runtime().run(launch.record_address, self._address, kernel.entry, launch.args_address)

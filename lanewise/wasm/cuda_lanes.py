@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,10 @@ STACK_BYTES = 16 * 1024
 _UNLIMITED = 2**63 - 1
 SLOT_GROUP = 128
 """Threads in a group of slots: small, so that groups that end make room for others."""
+
+
+_BLOCKS = 64
+"""What was told to so many runs is kept on the device."""
 
 
 class CudaLanes:
@@ -57,10 +62,11 @@ class CudaLanes:
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
+        self._blocks: dict[bytes, DeviceArray] = {}
 
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
-            key = (scalars, build)
+            key = (scalars, build.alignment)  # all else is the same in the builds of one function
             if key not in self._loaded:
                 made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
                 stack = STACK_BYTES if made.facts.can_stop else 0
@@ -112,17 +118,16 @@ class CudaLanes:
     ) -> None:
         device = self._device
         kernel, facts = self._load(scalars, build)
-        words = np.zeros(lanes.ARRAYS + len(results) + len(given), np.uint64)
+        words = [0] * lanes.ARRAYS
         words[lanes.COUNT] = count
         words[lanes.STATUS] = status.address if status is not None else 0
         words[lanes.STACK] = stack_room(kernel, STACK_BYTES)
         words[lanes.FUEL] = _UNLIMITED if self.fuel is None else self.fuel
         words[lanes.STOP] = device.stop_word
         words[lanes.INDICES] = indices.address if indices is not None else 0
-        words[lanes.ARRAYS :] = [array.address for array in (*results, *given)]
+        words += [array.address for array in (*results, *given)]
         if facts.plain:
-            run = device.array(words)
-            device.launch_native(kernel, count, LANE_GROUP, [run.address])
+            device.launch_native(kernel, count, LANE_GROUP, [self._block(words)])
             if status is not None:
                 device.finish_or_stop(self._timeout)
             return
@@ -135,15 +140,25 @@ class CudaLanes:
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
         words[lanes.PROGRESS] = progress.address
         words[lanes.DATA], words[lanes.ELEMENTS] = data.address, references.address
-        run = device.array(words)
         while True:
-            device.launch_native(kernel, slots, SLOT_GROUP, [run.address])
+            device.launch_native(kernel, slots, SLOT_GROUP, [self._block(words)])
             finished = device.finish_or_stop(self._timeout)
             left = progress.get()
             if left.min() >= count:  # lanes that trapped left their slot's other elements behind
                 return
             if not finished:
                 raise WasmTrap("interrupted")
+
+    def _block(self, words: list[int]) -> int:
+        """Where a run finds what it is told. Calls that follow each other tend to say the same, for arrays come to lie
+        where others lay that are gone."""
+        packed = struct.pack(f"<{len(words)}Q", *words)
+        block = self._blocks.get(packed)
+        if block is None:
+            if len(self._blocks) >= _BLOCKS:
+                self._blocks.clear()  # memory is given back behind the launches that use it
+            block = self._blocks[packed] = self._device.array(np.frombuffer(packed, np.uint64))
+        return int(block.address)
 
     def _slots(self, facts: LaneFacts, slots: int) -> tuple[Any, Any, int]:
         """States and memories, all zero, for as many slots as there is room for."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from lanewise.devices.cpu_scheduler import HOST_STACK
 from lanewise.kernel.lane_io import LaneIo, Team
+from lanewise.lang.lane import Worker
 from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.entries import THREAD_TYPE, entry_of, thread_entry_of
@@ -11,7 +13,7 @@ from lanewise.wasm.lanes import LaneProgram, word
 from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, Module
-from lanewise.wasm.process_entries import cpu_fibers, gpu_teams
+from lanewise.wasm.process_entries import KERNEL_STACK, cpu_fibers, gpu_teams
 from lanewise.wasm.provided import IO
 
 
@@ -61,6 +63,11 @@ class ProcessProgram(LaneProgram):
   %io = getelementptr i8, ptr %ios, i64 %io_offset
   %slot32 = trunc i64 {slot} to i32
 {_set_field("run", "ptr %run_io")}{_set_field("slot", "i32 %slot32")}{self._set(IO, "%io", "ptr")}"""
+        if not self.build.gpu:
+            text += f"""  %low_at = getelementptr i8, ptr %worker, i64 {Worker.offsets["stack_low"]}
+  %stack_low = load i64, ptr %low_at
+  %stack_floor = add i64 %stack_low, {HOST_STACK + KERNEL_STACK}
+{self._set(state.FLOOR, "%stack_floor")}"""
         if not self.build.team:
             return text
         shift = self.build.team.bit_length() - 1

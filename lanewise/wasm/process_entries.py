@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from lanewise.devices.cpu_scheduler import HOST_STACK
 from lanewise.kernel.lane_io import LaneIo
 from lanewise.lang.lane import Lane
 from lanewise.wasm import state
 from lanewise.wasm.build import Build
 from lanewise.wasm.lane_words import COUNT, ENTRY, FUEL, MEMORY, SLOT, SLOTS, STACK, STATES, STATUS
 from lanewise.wasm.lanes import thread_number, word
+
+KERNEL_STACK = 128 * 1024
+"""CPU: stack that the kernel is promised, besides what it promises to the host."""
 
 
 def cpu_fibers(build: Build, cells: int, arenas: int, begin: str) -> str:
@@ -53,6 +57,8 @@ define hidden void @g_fiber(ptr %lane, ptr %worker_frame) #0 {{
   %st = getelementptr i8, ptr %states, i64 %state_offset
   %arena_first = mul i64 %slot, {arenas}
   %arena = getelementptr ptr, ptr %memories, i64 %arena_first
+  %worker_at = getelementptr i8, ptr %lane, i64 {Lane.offsets["worker"]}
+  %worker = load ptr, ptr %worker_at
 {begin}{_fiber_fields(build)}  %f0 = insertvalue {frame} poison, ptr %st, 0
   %f1 = insertvalue {frame} %f0, ptr %arena, 1
   %f2 = insertvalue {frame} %f1, i64 %i, 2
@@ -92,7 +98,13 @@ define void @{ENTRY}(ptr %launch, ptr %worker, ptr %args) #0 {{
 def _fiber_fields(build: Build) -> str:
     """What a fiber's lane is told besides: who it waits with, and its fuel."""
     stride = build.stride
-    return f"""  %io_fiber = getelementptr i8, ptr %io, i64 {LaneIo.offsets["fiber"]}
+    # The stack that counts is the fiber's own.
+    return f"""  %limit_at = getelementptr i8, ptr %lane, i64 {Lane.offsets["stack_limit"]}
+  %limit = load i64, ptr %limit_at
+  %fiber_floor = add i64 %limit, {HOST_STACK + KERNEL_STACK}
+  %floor_at = getelementptr i8, ptr %st, i64 {state.FLOOR * stride}
+  store i64 %fiber_floor, ptr %floor_at, align 8
+  %io_fiber = getelementptr i8, ptr %io, i64 {LaneIo.offsets["fiber"]}
   store ptr %lane, ptr %io_fiber, align 8
   %left_at = getelementptr i8, ptr %st, i64 {state.FUEL_LEFT * stride}
   store i64 %fuel, ptr %left_at, align 8

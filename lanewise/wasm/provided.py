@@ -96,6 +96,12 @@ def lower_provided(fn: FunctionLowering) -> None:
 
     kind = fn.function.type
     fn.touches = fn.writes = fn.traps = True
+    # The kernel must never run out of stack: what it has begun would stay half done.
+    here = fn.name("here")
+    fn.slots.append(f"{here} = alloca i64")
+    floor = fn.load_cell(state.FLOOR, "i64", constant=True)
+    low = fn.assign(f"icmp ult i64 {fn.assign(f'ptrtoint ptr {here} to i64')}, {floor}")
+    fn.trap_if(low, traps.STACK_EXHAUSTED)
     io = fn.load_cell(IO, "ptr", constant=True)
     nbytes = memory_bytes(fn, 0) if fn.module.memories else "0"
     for field, value, llvm in (("memory", "%mem", "ptr"), ("memory_bytes", nbytes, "i64")):

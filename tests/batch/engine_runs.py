@@ -10,6 +10,7 @@ from typing import Any
 
 import wasmtime
 
+from lanewise.batch import cpu_engine, cuda_engine
 from lanewise.batch.engine import Run
 from lanewise.batch.spec import Buffers, LaneOutcome, Limits, Results, Task
 
@@ -234,3 +235,16 @@ def run_all(source: bytes, device: Any, lanes: int = 1, given: Given | None = No
     assert ended.stopped is None
     assert [one.lane for one in ended.outcomes] == list(range(lanes))
     return ended
+
+
+def few_slots(monkeypatch: Any) -> None:
+    """Have a GPU run lanes one after the other where it could run them at once; a CPU does so anyway."""
+    monkeypatch.setattr(cuda_engine, "_MEMORY_SHARE", 0)
+
+
+def small_waves(monkeypatch: Any, device: Any, lanes: int = 4) -> int:
+    """Have waves of few lanes, or of as few as there can be; gives how many that is."""
+    few_slots(monkeypatch)
+    monkeypatch.setattr(cpu_engine, "_WAVE_LANES", lanes)
+    monkeypatch.setattr(cuda_engine, "_LANES_PER_SLOT", 1)
+    return lanes if device.name == "cpu" else int(cuda_engine.SLOT_GROUP)
