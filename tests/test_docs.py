@@ -165,6 +165,7 @@ def test_readme_shows_the_example(example):
 
 def test_blocks_of_the_readme_run(tmp_path):
     copy_modules(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     for index, block in enumerate(python_blocks(ROOT / "README.md")):
         script = tmp_path / f"block{index}.py"
         script.write_text(block)

@@ -48,3 +48,9 @@ ENTRY = "g_lanes"
 """The symbol that a launch starts."""
 LANE_GROUP = 256
 """Threads in a group, and so the most registers that a thread can have."""
+MOST_PAGES = 65536
+"""Pages of a memory that is as large as one can be."""
+GROW_PAGES = 64
+"""How many pages a memory of a slot can grow by."""
+GROW_ENTRIES = 1024
+"""How many entries a table of a slot can grow by."""

@@ -14,6 +14,7 @@ from functools import cached_property
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
+from lanewise.wasm.lane_ir import thread_number, word
 from lanewise.wasm.lane_words import (
     ARRAYS,
     CHUNK,
@@ -22,9 +23,12 @@ from lanewise.wasm.lane_words import (
     ELEMENTS,
     ENTRY,
     FUEL,
+    GROW_ENTRIES,
+    GROW_PAGES,
     INDICES,
     LANE_GROUP,
     MEMORY,
+    MOST_PAGES,
     NEXT,
     PROGRESS,
     SLOT,
@@ -245,11 +249,8 @@ class LaneProgram:
         return self.build.meter != "count" and not any(fn.writes or fn.calls_unknown for fn in functions)
 
     def _make_instance(self, fn: FunctionLowering) -> None:
-        offset = 0
-        offsets = []
-        for number in range(len(self.module.memories)):
-            offsets.append(offset)
-            offset += self.memory_reserve(number)
+        sizes = [self.memory_reserve(number) for number in range(len(self.module.memories))]
+        offsets = [sum(sizes[:number]) for number in range(len(sizes))]
         self._make_rest(fn, lambda at: self._make_memory(fn, at, self._arena(fn, at, offsets[at])))
 
     def _make_memory(self, fn: FunctionLowering, number: int, base: str) -> None:
@@ -495,27 +496,3 @@ again:
 
 _MADE = state.CODE
 """A cell that a module alone has no use for: whether the slot's instance has been made."""
-MOST_PAGES = 65536
-"""Pages of a memory that is as large as one can be."""
-GROW_PAGES = 64
-"""How many pages a memory of a slot can grow by."""
-GROW_ENTRIES = 1024
-"""How many entries a table of a slot can grow by."""
-
-
-def word(number: int, name: str, llvm: str) -> str:
-    """IR that reads a word of what a run is told."""
-    return f"""  %{name}.at = getelementptr i64, ptr %run, i64 {number}
-  %{name} = load {llvm}, ptr %{name}.at, align 8, !invariant.load !1
-"""
-
-
-def thread_number() -> str:
-    """IR that finds the number of a thread in the launch: `%k`."""
-    return """  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %size32 = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %first32 = mul i32 %group, %size32
-  %k32 = add i32 %first32, %local
-  %k = zext i32 %k32 to i64
-"""

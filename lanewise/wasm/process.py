@@ -8,8 +8,9 @@ from lanewise.lang.lane import Worker
 from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.entries import THREAD_TYPE, entry_of, thread_entry_of
+from lanewise.wasm.lane_ir import word
 from lanewise.wasm.lane_words import LANES_IO, RUN_IO, TEAMS
-from lanewise.wasm.lanes import LaneProgram, word
+from lanewise.wasm.lanes import LaneProgram
 from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, Module

@@ -7,8 +7,8 @@ from lanewise.kernel.lane_io import LaneIo
 from lanewise.lang.lane import Lane
 from lanewise.wasm import state
 from lanewise.wasm.build import Build
+from lanewise.wasm.lane_ir import thread_number, word
 from lanewise.wasm.lane_words import COUNT, ENTRY, FUEL, MEMORY, SLOT, SLOTS, STACK, STATES, STATUS
-from lanewise.wasm.lanes import thread_number, word
 
 KERNEL_STACK = 128 * 1024
 """CPU: stack that the kernel is promised, besides what it promises to the host."""
