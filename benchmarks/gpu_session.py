@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 STEP_LIMIT_S = 1800
 KERNELS = ["map", "sum", "launch", "barrier", "start"]
 WASM = ["wasm-map", "wasm-slice", "wasm-start", "wasm-lane"]
-FIGURES = ("bench-cuda", "wasm-cuda", "bench-cpu", "wasm-cpu")
+RUN = ["run"]
+FIGURES = ("bench-cuda", "wasm-cuda", "run-cuda", "bench-cpu", "wasm-cpu", "run-cpu")
 """Steps that are benchmarks, in the order of the tables."""
 
 
@@ -63,8 +64,10 @@ def steps(directory: Path) -> list[Step]:
         Step("info", [*lanewise, "info"]),
         bench("bench-cuda", "cuda", KERNELS),
         bench("wasm-cuda", "cuda", WASM),
+        bench("run-cuda", "cuda", RUN),
         bench("bench-cpu", "cpu", KERNELS),
         bench("wasm-cpu", "cpu", WASM),
+        bench("run-cpu", "cpu", RUN),
         Step("tests-cuda", [*pytest, *spread, "-k", "cuda", f"--junitxml={directory / 'tests-cuda.xml'}"]),
         Step("tests-rest", [*pytest, *spread, "-k", "not cuda", f"--junitxml={directory / 'tests-rest.xml'}"]),
     ]

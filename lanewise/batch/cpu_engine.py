@@ -32,7 +32,6 @@ _CONSOLE_BYTES = 16 * 2**20
 _REQUEST_BYTES = 64 * 1024
 """Data that a request can take."""
 _WAVE_LANES = 16 * 1024
-_UNLIMITED = 2**63 - 1
 _CHUNKS = 64
 """Chunks per worker: lanes of a wave may differ much in how long they take."""
 _MOST_BYTES = 2**32
@@ -122,7 +121,7 @@ class CpuWaves(WaveBackend):
         words[lanes.CHUNK] = max(1, count // (self._workers * _CHUNKS))
         words[lanes.STATUS] = self._status.ctypes.data
         words[lanes.SLOTS] = self._group if self._fibers else self._workers
-        words[lanes.FUEL] = _UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
+        words[lanes.FUEL] = lanes.UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
         words[lanes.LANES_IO], words[lanes.RUN_IO] = self._ios.ctypes.data, run.ctypes.data
         words[lanes.TEAMS] = self._teams.ctypes.data
         self._keep.append(run)

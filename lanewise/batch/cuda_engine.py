@@ -31,7 +31,6 @@ _COPIES_BYTES = 1 << 30
 """Room for copies of files; a sixteenth of the GPU's memory where that is less."""
 _LANES_PER_SLOT = 4
 """Lanes of a wave that a slot runs one after the other."""
-_UNLIMITED = 2**63 - 1
 _IDLE_CHECKS_SECONDS = 200e-6
 _GROW_BYTES = 64 * PAGE
 _MEMORY_SHARE = 0.7
@@ -142,7 +141,7 @@ class CudaWaves(WaveBackend):
         words[lanes.COUNT], words[lanes.SLOTS] = count, self._slots
         words[lanes.STATUS], words[lanes.PROGRESS] = self._status.address, self._progress.address
         words[lanes.STACK] = self._room
-        words[lanes.FUEL] = _UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
+        words[lanes.FUEL] = lanes.UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
         words[lanes.STOP] = self._ring.stop_address
         words[lanes.STATES], words[lanes.MEMORY] = self._states.address, self._memory.address
         words[lanes.DATA], words[lanes.ELEMENTS] = self._data.address, self._references.address

@@ -1,16 +1,17 @@
-"""The same peer as `programs_host.c`, on wasmtime's Python package: for where there is no C compiler.
+"""The same peer as `programs_host.c`, on wasmtime's Python package.
 
 python -m lanewise.bench.programs_host WORKERS MODULE FOLDER NAME...
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-import wasmtime
+wasmtime: Any = importlib.import_module("wasmtime")
 
 
 def main() -> None:

@@ -23,15 +23,17 @@ class Host:
     command: list[str]
 
 
-def find_host(folder: Path) -> Host | None:
-    """A host, built in a folder; without a C compiler it is one in Python, and without wasmtime there is none."""
+def find_hosts(folder: Path) -> list[Host]:
+    """Hosts, the fastest first: one in C, built in a folder if there is a compiler, and one in Python.
+
+    Without wasmtime there is none.
+    """
     found = importlib.util.find_spec("wasmtime")
     if found is None or found.origin is None:
-        return None
+        return []
     built = _build(Path(found.origin).parent, folder)
-    if built is not None:
-        return Host("wasmtime, host in C", [str(built)])
-    return Host("wasmtime, host in Python", [sys.executable, "-m", "lanewise.bench.programs_host"])
+    in_python = Host("wasmtime, host in Python", [sys.executable, "-m", "lanewise.bench.programs_host"])
+    return [in_python] if built is None else [Host("wasmtime, host in C", [str(built)]), in_python]
 
 
 def _build(package: Path, folder: Path) -> Path | None:

@@ -4,6 +4,7 @@ compile what strangers wrote in processes that may die, `ptxas` checks PTX where
 
 from __future__ import annotations
 
+from lanewise.compiler.bundles import bundle, unbundle
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
 from lanewise.compiler.pipeline import Compiled, compile_module, stages
@@ -22,10 +23,12 @@ __all__ = [
     "WorkerPool",
     "assemble",
     "assemble_piece",
+    "bundle",
     "compile_guest",
     "compile_module",
     "default_cache",
     "find_ptxas",
     "load_object",
     "stages",
+    "unbundle",
 ]

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from lanewise import settings
-from lanewise.compiler import Target, compile_module
+from lanewise.compiler import Target, bundle, compile_module
 from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
 from lanewise.devices.cuda_driver import FORKED, device_count
-from lanewise.devices.cuda_engine import Engine, LocalEngine, MappedMemory, bundle
+from lanewise.devices.cuda_engine import Engine, LocalEngine, MappedMemory
 from lanewise.devices.cuda_remote import RemoteEngine
 from lanewise.devices.foreign import ForeignArray
 from lanewise.devices.shapes import check_shape
@@ -236,7 +236,9 @@ class CudaDevice(Device):
         ptx = compile_module(module.ir, self.target, name=f"{kernel.name}.cuda", source=module.source).code
         packer = ArgumentPacker(kernel, self)
         stack = stack_bytes(module.facts) if module.facts.recursive else 0
-        handle = self._guard(engine.load, ptx, kernel.name, module.entry, packer.offsets, packer.layout.format, stack)
+        handle = self._guard(
+            engine.load, bundle([ptx]), kernel.name, module.entry, packer.offsets, packer.layout.format, stack
+        )
         found = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
         self._loaded[kernel, limit, disjoint] = found
         return found

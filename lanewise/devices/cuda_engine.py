@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lanewise import settings
-from lanewise.compiler import Cache, assemble_piece, default_cache, find_ptxas
+from lanewise.compiler import Cache, assemble_piece, default_cache, find_ptxas, unbundle
 from lanewise.compiler.targets import OLDEST_SM
 from lanewise.devices.cubin import largest_frame
 from lanewise.devices.cuda_driver import check, driver, error_of
@@ -25,28 +25,6 @@ from lanewise.lang.lane import NO_TRAP, Traps
 
 _WORTH_ASSEMBLING = 2
 """Pieces of a program from which assembling them at the same time is worth starting processes."""
-_BUNDLE = b"LWbundle"
-
-
-def bundle(codes: Sequence[bytes]) -> bytes:
-    """Several pieces of code (PTX, or machine code that can be linked) as one, for `load`."""
-    if len(codes) == 1:
-        return codes[0]
-    return _BUNDLE + struct.pack(f"<I{len(codes)}Q", len(codes), *(len(code) for code in codes)) + b"".join(codes)
-
-
-def _pieces(code: bytes) -> list[bytes]:
-    if not code.startswith(_BUNDLE):
-        return [code]
-    (count,) = struct.unpack_from("<I", code, len(_BUNDLE))
-    at = len(_BUNDLE) + 4 + 8 * count
-    found = []
-    for size in struct.unpack_from(f"<{count}Q", code, len(_BUNDLE) + 4):
-        found.append(code[at : at + size])
-        at += size
-    return found
-
-
 _LOG_BYTES = 16 * 1024
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
@@ -133,7 +111,7 @@ class Engine(Protocol):
     def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> Any:
         """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches.
 
-        `ptx` may be a `bundle` of several modules, which are linked.
+        `ptx` is a `bundle` of modules, which are linked if there are several.
         """
 
     def launch(self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
@@ -315,7 +293,7 @@ class LocalEngine:
         key = Cache.key_of("cubin", str(version), str(self.describe()["name"]), ptx)
         cubin = cache.get(key)
         if cubin is None:
-            cubin = self._linked(_pieces(ptx), name)
+            cubin = self._linked(unbundle(ptx), name)
             cache.put(key, cubin)
         return cubin
 

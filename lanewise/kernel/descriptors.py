@@ -137,6 +137,13 @@ def kind_of(io: Ptr[LaneIo], fd: u32) -> u32:
     return u32(CLOSED) if kind == CLAIMED else kind
 
 
+@device
+def content_of(io: Ptr[LaneIo], fd: u32) -> u64:
+    """The filestat and content of a copy; an empty one if another thread has closed it this moment."""
+    content = owner(io).descriptors[fd].content
+    return content if content != 0 else u64(addressof(io.nothing[0]))
+
+
 @device(inline=False)
 def claim_descriptor(io: Ptr[LaneIo]) -> u32:
     """The lowest number that is free, for this thread to open; LANE_FILES if none is."""

@@ -83,7 +83,13 @@ def store_u64(io: Ptr[LaneIo], address: u32, value: u64):
 
 @device(inline=False)
 def copy_to_guest(io: Ptr[LaneIo], address: u32, source: u64, count: u64):
-    """Copy bytes of the device to guest memory, within bounds that were checked."""
+    """Copy bytes of the device to guest memory.
+
+    Bounds are checked here, whoever checked them before: where an address was read from guest memory, another thread of
+    the lane may have changed it since.
+    """
+    if outside(io, address, count, u32(1)):
+        return
     done = u64(0)
     at = u64(address)
     if not ON_GPU and io.stride == 8:
@@ -102,7 +108,9 @@ def copy_to_guest(io: Ptr[LaneIo], address: u32, source: u64, count: u64):
 
 @device(inline=False)
 def copy_from_guest(io: Ptr[LaneIo], target: u64, address: u32, count: u64):
-    """Copy bytes of guest memory, within bounds that were checked, to the device."""
+    """Copy bytes of guest memory to the device; see `copy_to_guest`."""
+    if outside(io, address, count, u32(1)):
+        return
     done = u64(0)
     at = u64(address)
     if not ON_GPU and io.stride == 8:

@@ -182,6 +182,7 @@ class LaneIo:
     slot: u32  # where it runs: lanes of a group have neighbouring slots
     fiber: u64  # CPU: the fiber that it runs on, where lanes wait for each other; else 0
     sink: u64  # what is read and written instead of what must not be
+    nothing: u64[8]  # an empty file: all zero
     text_bytes: u32  # of `text` that are not yet written
     padding: u32
     text: u8[TEXT_BYTES]  # debug output

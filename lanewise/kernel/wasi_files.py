@@ -1,6 +1,6 @@
 """WASI: what is done with an open file other than reading and writing it."""
 
-from lanewise.kernel.descriptors import ask, close_descriptor, host_file, kind_of
+from lanewise.kernel.descriptors import ask, close_descriptor, content_of, host_file, kind_of
 from lanewise.kernel.guest_memory import copy_to_guest, fail, outside, store_u8, store_u32, store_u64
 from lanewise.kernel.lane_io import CLOSED, COPY, FILE, PREOPENED, STDERR, STDIN, LaneIo, Span
 from lanewise.kernel.requests import begin_request, end_request, owner, run_of, send_request, take_guest_bytes
@@ -163,7 +163,7 @@ def wasi_fd_seek(io: Ptr[LaneIo], fd: u32, offset: u64, whence: u32, result: u32
         if whence == WHENCE_CUR:
             base = descriptor.position
         if whence == WHENCE_END:
-            base = Ptr[u64](descriptor.content)[FILESTAT_SIZE_WORD]
+            base = Ptr[u64](content_of(io, fd))[FILESTAT_SIZE_WORD]
         found = base + offset
         back = whence != 0 and i64(offset) < 0
         if (back and found > base) or (not back and found < base):
@@ -255,7 +255,7 @@ def wasi_fd_filestat_get(io: Ptr[LaneIo], fd: u32, result: u32) -> u32:
         return u32(EBADF)
     if kind == COPY:
         if not outside(io, result, u64(FILESTAT_BYTES), u32(8)):
-            copy_to_guest(io, result, owner(io).descriptors[fd].content, u64(FILESTAT_BYTES))
+            copy_to_guest(io, result, content_of(io, fd), u64(FILESTAT_BYTES))
         return u32(SUCCESS)
     if is_stream(kind):
         if not outside(io, result, u64(FILESTAT_BYTES), u32(8)):

@@ -1,6 +1,6 @@
 """WASI: waiting for clocks and files."""
 
-from lanewise.kernel.descriptors import kind_of
+from lanewise.kernel.descriptors import content_of, kind_of
 from lanewise.kernel.guest_memory import (
     fail,
     load_u8,
@@ -45,6 +45,7 @@ from lanewise.lang.functions import device
 from lanewise.lang.intrinsics import ON_GPU
 from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import time_ns
+from lanewise.settings import LANE_FILES
 
 SUBSCRIPTION_BYTES, EVENT_BYTES = 48, 32
 ABSOLUTE = 1
@@ -103,8 +104,8 @@ def readiness(io: Ptr[LaneIo], at: u32, began: u64) -> u32:
         return u32(NOT_READY)
     fd = load_u32(io, at + 16)
     if kind_of(io, fd) == COPY and load_u8(io, at + 8) == EVENT_FD_READ:
-        descriptor = owner(io).descriptors[fd]
-        return u32(HANGUP) if descriptor.position >= Ptr[u64](descriptor.content)[FILESTAT_SIZE_WORD] else u32(READY)
+        at_end = owner(io).descriptors[fd].position >= Ptr[u64](content_of(io, fd))[FILESTAT_SIZE_WORD]
+        return u32(HANGUP) if at_end else u32(READY)
     return u32(READY)
 
 
@@ -133,6 +134,12 @@ def nap(io: Ptr[LaneIo], nanoseconds: u64):
         fail(io, FAIL_STOP)
 
 
+@device
+def handle_of(io: Ptr[LaneIo], fd: u32) -> u32:
+    """What the host knows a descriptor by, which another thread may have put there this moment."""
+    return owner(io).descriptors[min(fd, u32(LANE_FILES - 1))].handle
+
+
 @device(inline=False)
 def poll_host(io: Ptr[LaneIo], subscriptions: u32, events: u32, count: u32, longest: u64) -> u32:
     """Ask the host which of its files are ready, waiting for one at most so long; gives how many are."""
@@ -145,7 +152,7 @@ def poll_host(io: Ptr[LaneIo], subscriptions: u32, events: u32, count: u32, long
         at = subscriptions + number * SUBSCRIPTION_BYTES
         if asks_host(io, at) and asked < most:
             fd = load_u32(io, at + 16)
-            pairs[asked * 2] = STDIN_HANDLE if kind_of(io, fd) == STDIN else owner(io).descriptors[fd].handle
+            pairs[asked * 2] = STDIN_HANDLE if kind_of(io, fd) == STDIN else handle_of(io, fd)
             pairs[asked * 2 + 1] = load_u8(io, at + 8)
             asked += 1
     request.sent = asked * 8

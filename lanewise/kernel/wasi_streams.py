@@ -1,7 +1,7 @@
 """WASI: reading and writing. Standard streams and copies of files stay on the device; the rest is the host's."""
 
 from lanewise.kernel.console import CONSOLE_RECORD, allowed, console_commit, console_reserve, write_through
-from lanewise.kernel.descriptors import kind_of
+from lanewise.kernel.descriptors import content_of, kind_of
 from lanewise.kernel.guest_memory import copy_from_guest, copy_to_guest, fail, load_u32, outside, store_u32
 from lanewise.kernel.lane_io import COPY, FILE, STDERR, STDIN, STDOUT, LaneIo, Span
 from lanewise.kernel.requests import (
@@ -143,7 +143,7 @@ def wasi_fd_read(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, result: u32) 
 @device
 def read_copy(io: Ptr[LaneIo], fd: u32, position: u64, parts: u32, count: u32) -> u64:
     """Read from a copy of a file."""
-    content = owner(io).descriptors[fd].content
+    content = content_of(io, fd)
     size = Ptr[u64](content)[FILESTAT_SIZE_WORD]
     if position >= size:
         return u64(0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanewise import settings
-from lanewise.compiler import Cache, Job, Target, WorkerPool, compile_guest, default_cache
+from lanewise.compiler import Cache, Job, Target, WorkerPool, bundle, compile_guest, default_cache, unbundle
 from lanewise.errors import LanewiseError
 from lanewise.wasm.model import Module
 
@@ -116,23 +115,6 @@ def cached_text(what: str, module: Module, find: Callable[[], str]) -> str:
 def fingerprint(module: Module) -> str:
     """A short name for the bytes of a module."""
     return hashlib.sha256(module.data).hexdigest()[:12]
-
-
-def bundle(codes: Sequence[bytes]) -> bytes:
-    """Several pieces of code as one."""
-    head = struct.pack(f"<I{len(codes)}Q", len(codes), *(len(code) for code in codes))
-    return head + b"".join(codes)
-
-
-def unbundle(stored: bytes) -> list[bytes]:
-    """The pieces of a bundle."""
-    (count,) = struct.unpack_from("<I", stored)
-    sizes = struct.unpack_from(f"<{count}Q", stored, 4)
-    at, codes = 4 + 8 * count, []
-    for size in sizes:
-        codes.append(stored[at : at + size])
-        at += size
-    return codes
 
 
 class Later:

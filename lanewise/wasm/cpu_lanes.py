@@ -22,7 +22,6 @@ from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
 
-_UNLIMITED = 2**63 - 1
 _CHUNKS = 16
 """Chunks per worker: few enough to cost nothing, many enough to even out."""
 
@@ -81,7 +80,7 @@ class CpuLanes:
         words[lanes.CHUNK] = max(1, -(-count // (workers * _CHUNKS)))
         words[lanes.STATUS] = status.ctypes.data if status is not None else 0
         words[lanes.SLOTS] = workers
-        words[lanes.FUEL] = _UNLIMITED if self.fuel is None else self.fuel
+        words[lanes.FUEL] = lanes.UNLIMITED if self.fuel is None else self.fuel
         keep: list[Any] = [words, arrays, results, status, made]
         if not facts.plain:
             keep.append(make_slots(self._module, self._build, facts, words, workers))

@@ -24,7 +24,6 @@ from lanewise.wasm.module import Module
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
-_UNLIMITED = 2**63 - 1
 SLOT_GROUP = 128
 """Threads in a group of slots: small, so that groups that end make room for others."""
 
@@ -122,7 +121,7 @@ class CudaLanes:
         words[lanes.COUNT] = count
         words[lanes.STATUS] = status.address if status is not None else 0
         words[lanes.STACK] = stack_room(kernel, STACK_BYTES)
-        words[lanes.FUEL] = _UNLIMITED if self.fuel is None else self.fuel
+        words[lanes.FUEL] = lanes.UNLIMITED if self.fuel is None else self.fuel
         words[lanes.STOP] = device.stop_word
         words[lanes.INDICES] = indices.address if indices is not None else 0
         words += [array.address for array in (*results, *given)]

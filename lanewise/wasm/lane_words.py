@@ -54,3 +54,5 @@ GROW_PAGES = 64
 """How many pages a memory of a slot can grow by."""
 GROW_ENTRIES = 1024
 """How many entries a table of a slot can grow by."""
+UNLIMITED = 2**63 - 1
+"""Fuel that nobody uses up."""

@@ -21,12 +21,12 @@ from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.host_functions import CALLBACK, NUMBER
 from lanewise.wasm.instance import Instance
 from lanewise.wasm.lane_setup import element_references, rules_used
+from lanewise.wasm.lane_words import UNLIMITED
 from lanewise.wasm.linking import match_imports
 from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module, TagType
 from lanewise.wasm.places import function_at
 from lanewise.wasm.values import pack_bits, to_host, unpack_bits
 
-UNLIMITED = 2**63 - 1
 _SHOWN_FRAMES = 16
 """How many of the calls that a trap was in are told."""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import wasmtime
-from engine_runs import GPU, WASI, Given, assembled, imports, run
+from engine_runs import WASI, Given, assembled, imports, run
 
 from lanewise.batch.spec import Buffers, Limits
 
@@ -28,8 +28,58 @@ NAMES = tuple(WASI)
 ROOM = 128
 """Words of the output that a lane has."""
 MEMORY = 2 * 65536
-NEVER = 0xDEAD
-"""Stands for what a call gave that was not reached."""
+
+
+PATHS = {
+    "file": b"file",
+    "still": b"still",
+    "absent": b"absent",
+    "folder": b"folder",
+    "below": b"folder/below",
+    "new": b"new",
+    "empty": b"",
+    "dot": b".",
+    "dots": b"folder/..",
+    "up": b"..",
+    "climbing": b"folder/../../outside",
+    "absolute": b"/file",
+    "root": b"/",
+    "out": b"out",
+    "loop": b"loop",
+    "link": b"link",
+    "dangling": b"dangling",
+    "to folder": b"to_folder",
+    "slash": b"file/",
+    "folder slash": b"folder/",
+    "link slash": b"to_folder/",
+    "new slash": b"new/",
+    "through a file": b"file/below",
+    "bytes": b"\xff\xfe",
+    "nul": b"a\0b",
+    "long name": b"n" * 256,
+    "long": b"./" * 2047 + b"file",
+}
+PATH_AT: dict[str, tuple[int, int]] = {}
+"""Address and length of each path in memory."""
+for _name, _path in PATHS.items():
+    PATH_AT[_name] = (16384 + sum(length + 3 for _, length in PATH_AT.values()), len(_path))
+
+
+def _escaped(data: bytes) -> str:
+    return "".join(f"\\{byte:02x}" for byte in data)
+
+
+def make_folder(here: Path, outside: str) -> None:
+    """A directory with what those paths name; a link in it leads out."""
+    (here / "folder").mkdir(parents=True)
+    (here / "folder" / "below").mkdir()
+    (here / "file").write_bytes(b"0123456789")
+    (here / "still").write_bytes(b"0123456789")
+    (here / "link").symlink_to("file")
+    (here / "to_folder").symlink_to("folder")
+    (here / "dangling").symlink_to("absent")
+    (here / "loop").symlink_to("loop")
+    (here / "out").symlink_to(outside)
 
 
 def _calls() -> str:
@@ -44,8 +94,10 @@ def _calls() -> str:
 
 @functools.cache
 def caller() -> bytes:
-    """The program."""
+    """The program. Its memory has the paths in it from the start."""
+    segments = "".join(f'(data (i32.const {PATH_AT[name][0]}) "{_escaped(path)}")' for name, path in PATHS.items())
     return assembled(f"""(module
+  {segments}
   {imports(*WASI, "thread_id", "read_input", "write_output")}
   (memory (export "memory") 2 6)
   (global $position (mut i32) (i32.const 0))
@@ -127,11 +179,11 @@ def reported(calls: Sequence[Call]) -> int:
     return sum(name not in ("poke", "fill") for name, *_ in calls)
 
 
-Given_ = tuple[list[int], str | None]
+Found = tuple[list[int], str | None]
 """What calls gave, and the kind of trap or the exit code as text that ended them, if anything did."""
 
 
-def on_lanes(scripts: Sequence[Sequence[Call]], device: Any, root: Path, **more: Any) -> list[Given_]:
+def on_lanes(scripts: Sequence[Sequence[Call]], device: Any, root: Path, **more: Any) -> list[Found]:
     """Have lanes make calls, one sequence each."""
     given = Given(stdin=lambda lane: STDIN)
     given.arguments = lambda lane: ARGUMENTS
@@ -157,13 +209,19 @@ STDIN = b"what is read"
 
 
 @functools.cache
-def _engine() -> wasmtime.Engine:
-    return wasmtime.Engine()
+def _modules() -> tuple[wasmtime.Engine, wasmtime.Module, wasmtime.Module]:
+    """An engine, what stands for the GPU vocabulary there, and the program."""
+    engine = wasmtime.Engine()
+    return engine, wasmtime.Module(engine, assembled(_VOCABULARY)), wasmtime.Module(engine, caller())
 
 
-@functools.cache
-def _module() -> wasmtime.Module:
-    return wasmtime.Module(_engine(), caller())
+_FOUND_AT = 1 << 19
+_VOCABULARY = f"""(module
+  (memory (export "memory") 16)
+  (func (export "thread_id") (result i32) (i32.const 0))
+  (func (export "read_input") (param i32) (result i32) (i32.load (i32.shl (local.get 0) (i32.const 2))))
+  (func (export "write_output") (param i32 i32)
+    (i32.store offset={_FOUND_AT} (i32.shl (local.get 0) (i32.const 2)) (local.get 1))))"""
 
 
 class Wasmtime:
@@ -172,40 +230,31 @@ class Wasmtime:
     def __init__(self, folder: Path) -> None:
         self._stdin = folder / "stdin"
         self._stdin.write_bytes(STDIN)
-        self._words = np.zeros(0, np.uint32)
-        self._found: list[int] = []
-        self._linker = linker = wasmtime.Linker(_engine())
-        linker.define_wasi()
-        for name, function in (
-            ("thread_id", lambda: 0),
-            ("read_input", lambda index: int(self._words[index])),
-            ("write_output", self._write),
-        ):
-            parameters, _, results = GPU[name].partition("=")
-            kinds = [[wasmtime.ValType.i32()] * len(one) for one in (parameters, results)]
-            linker.define_func("gpu", name, wasmtime.FuncType(*kinds), function)
 
-    def _write(self, index: int, value: int) -> None:
-        if index:
-            self._found.append(value & 0xFFFFFFFF)
-
-    def calls(self, script: Sequence[Call], root: Path) -> Given_:
+    def calls(self, script: Sequence[Call], root: Path) -> Found:
         """What a sequence of calls gives."""
+        engine, vocabulary, program = _modules()
         config = wasmtime.WasiConfig()
         config.argv = [one.decode() for one in ARGUMENTS]
         config.env = list(ENVIRONMENT.items())
         config.stdin_file = self._stdin
         config.stdout_file = config.stderr_file = os.devnull
         config.preopen_dir(str(root), "/")
-        store = wasmtime.Store(_engine())
+        store = wasmtime.Store(engine)
         store.set_wasi(config)
-        self._words = inputs([script]).astype(np.int32)
-        self._found = []
+        linker = wasmtime.Linker(engine)
+        linker.define_wasi()
+        gpu = linker.instantiate(store, vocabulary)
+        linker.define_instance(store, "gpu", gpu)
+        memory = gpu.exports(store)["memory"]
+        assert isinstance(memory, wasmtime.Memory)
+        memory.write(store, inputs([script]).tobytes())
         ended = None
         try:
-            self._linker.instantiate(store, _module()).exports(store)["_start"](store)  # type: ignore[operator]
+            linker.instantiate(store, program).exports(store)["_start"](store)  # type: ignore[operator]
         except wasmtime.ExitTrap as trap:
             ended = f"exit {trap.code}" if trap.code else None
         except (wasmtime.Trap, wasmtime.WasmtimeError) as error:
-            ended = str(error).strip().splitlines()[-1]
-        return self._found, ended
+            ended = str(error).strip().splitlines()[-1].strip()
+        count, *found = struct.unpack(f"<{ROOM}I", memory.read(store, _FOUND_AT, _FOUND_AT + 4 * ROOM))
+        return found[:count], ended
