@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lanewise as lw
+from lanewise.compiler import bundle
 from lanewise.lang import f32, i32, u32
 
 
@@ -195,8 +196,9 @@ def test_a_host_array_is_refused_with_what_to_write(cuda):
 
 
 def test_ptx_that_the_driver_refuses_is_a_compile_error(cuda):
+    broken = bundle([b".version 8.0\n.target sm_90\n.address_size 64\nnonsense"])
     with pytest.raises(lw.CompileError, match="kernel broken: the CUDA driver refused its PTX"):
-        cuda._engine.load(b".version 8.0\n.target sm_90\n.address_size 64\nnonsense", "broken", "k", [], "=8x", 0)
+        cuda._engine.load(broken, "broken", "k", [], "=8x", 0)
 
 
 def test_a_wait_with_a_time_limit_comes_back(cuda):
