@@ -19,14 +19,16 @@ class WaveBackend(ABC):
 
     device_name: str
     placement: str = ""
-    wave_lanes: int
-    """How many lanes a wave can have."""
-
     def __init__(self, task: Task, program: Program) -> None:
         self.task = task
         self.program = program
         self.module = program.module
         self._facts: RunFacts | None = None
+
+    @property
+    @abstractmethod
+    def wave_lanes(self) -> int:
+        """How many lanes the next wave can have."""
 
     @abstractmethod
     def place(self, content: bytes) -> int:

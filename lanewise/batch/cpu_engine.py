@@ -32,6 +32,8 @@ _CONSOLE_BYTES = 16 * 2**20
 _REQUEST_BYTES = 64 * 1024
 """Data that a request can take."""
 _WAVE_LANES = 16 * 1024
+_FIRST_LANES = 1024
+"""Lanes of a wave that runs in code that is soon to be replaced; whole groups of any size."""
 _CHUNKS = 64
 """Chunks per worker: lanes of a wave may differ much in how long they take."""
 _MOST_BYTES = 2**32
@@ -49,7 +51,6 @@ class CpuWaves(WaveBackend):
     def __init__(self, task: Task, program: Program, device: CpuDevice) -> None:
         super().__init__(task, program)
         self.device_name = device.name
-        self.wave_lanes = _WAVE_LANES
         self._device = device
         self._fibers = program.meets or program.team > 0
         meter = "count" if task.limits.fuel is not None else "stop" if self._fibers else "off"
@@ -80,6 +81,11 @@ class CpuWaves(WaveBackend):
         self._service: HostService | None = None
         self._launch: CpuLaunch | None = None
         self._callback = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(self._answer)
+
+    @property
+    def wave_lanes(self) -> int:
+        """How many lanes a wave can have: few while better code is being made, which the next wave can use."""
+        return _WAVE_LANES if self._made.better is None else _FIRST_LANES
 
     def _load(self, codes: list[bytes]) -> None:
         self._codes = codes

@@ -68,9 +68,13 @@ class CudaWaves(WaveBackend):
         self.placement = f"{self._build.layout}, {WARP_SIZE} lanes/warp, {self._slots:,} at once"
         # Lanes that wait for each other, or have threads, must begin together: none may follow another on its slot.
         alone = program.meets or program.team
-        self.wave_lanes = self._slots // max(1, program.team) * (1 if alone else _LANES_PER_SLOT)
+        self._wave_lanes: int = self._slots // max(1, program.team) * (1 if alone else _LANES_PER_SLOT)
         self._ring = HostRing(device)
         self._service: HostService | None = None
+
+    @property
+    def wave_lanes(self) -> int:
+        return self._wave_lanes
 
     def _allocate(self, task: Task) -> None:
         """All device memory of the run: nothing may be allocated while lanes run."""

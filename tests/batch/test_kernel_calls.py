@@ -62,13 +62,10 @@ def parts() -> Values:
         "a part beyond": (PARTS + 16, 1),
         "a part far beyond": (PARTS + 24, 1),
         "a part behind the end": (PARTS + 32, 1),
-        "an empty part beyond": (PARTS + 40, 1),
     }
 
 
-PARTS_DATA = struct.pack(
-    "<12I", BUFFER, 4, BUFFER + 64, 8, MEMORY - 2, 4, 0xFFFFFFFF, 2, MEMORY, 1, MEMORY + 99, 0
-)  # fmt: skip
+PARTS_DATA = struct.pack("<10I", BUFFER, 4, BUFFER + 64, 8, MEMORY - 2, 4, 0xFFFFFFFF, 2, MEMORY, 1)
 
 
 def room() -> Values:

@@ -5,7 +5,10 @@ import re
 import expected_guests
 import gpu_peer
 import pytest
-from expected_guests import GUESTS, RUNS
+from expected_guests import GUESTS, RUNS, GuestRun
+
+from lanewise.batch.engine import Run
+from lanewise.batch.spec import Buffers, Limits, Task
 
 C_TYPES = {"void": "", "int": "i32", "float": "f32", "long long": "i64", "const char *": "i32"}
 MAX_BYTES = 3000
@@ -60,3 +63,52 @@ def test_gives_what_numpy_gives(guest):
 def test_the_last_group_may_have_fewer_lanes(guest):
     run = RUNS[guest](75)
     expected_guests.check(run, gpu_peer.run(guest, run))
+
+
+class Nothing:
+    """Inputs of lanes that are given none."""
+
+    same_arguments = True
+
+    def arguments(self, lane):
+        return [b"guest"]
+
+    def stdin(self, lane):
+        return b""
+
+
+def on_lanes(guest: str, run: GuestRun, device) -> expected_guests.Buffers:
+    """What a guest leaves on lanes, as far as it must leave anything."""
+    words = 0 if run.after.output is None else run.after.output.size
+    buffers = Buffers(run.state, run.input, words, run.size or (0, 0), run.group)
+    source = (GUESTS / f"{guest}.wasm").read_bytes()
+    task = Task(source, guest, run.lanes, Nothing(), device=device.name, buffers=buffers, limits=Limits(timeout=60))
+    running = Run(task)
+    outcomes = sorted(running.outcomes(), key=lambda outcome: outcome.lane)
+    assert [outcome.lane for outcome in outcomes] == list(range(run.lanes))
+    assert [outcome for outcome in outcomes if not outcome.ok] == []
+    left = running.results
+    assert left is not None
+    return expected_guests.Buffers(left.state, left.output, left.picture, tuple(one.stdout for one in outcomes))
+
+
+@pytest.mark.parametrize("guest", RUNS)
+def test_gives_on_lanes_what_numpy_gives(guest, device):
+    for lanes in (256, 1024):
+        run = RUNS[guest](lanes)
+        expected_guests.check(run, on_lanes(guest, run, device))
+
+
+@pytest.mark.parametrize("guest", sorted(set(RUNS) - {"life", "grayscale", "mandelbrot"}))
+def test_any_number_of_lanes_will_do(guest, device):
+    for lanes in (1, 75, 1000):
+        run = RUNS[guest](lanes)
+        expected_guests.check(run, on_lanes(guest, run, device))
+
+
+def test_a_state_that_goes_on_from_run_to_run(device):
+    """What one run leaves is what the next begins with."""
+    run = RUNS["parallel_map"](500)
+    once = on_lanes("parallel_map", run, device).state
+    again = on_lanes("parallel_map", GuestRun(500, run.after, state=once), device).state
+    assert again.tolist() == (run.state * 4).tolist()
