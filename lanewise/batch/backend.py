@@ -19,6 +19,7 @@ class WaveBackend(ABC):
 
     device_name: str
     placement: str = ""
+
     def __init__(self, task: Task, program: Program) -> None:
         self.task = task
         self.program = program
@@ -35,6 +36,10 @@ class WaveBackend(ABC):
         """Put the copy of a file where all lanes can read it, for as long as the run lasts; 0 if there is no room."""
 
     @abstractmethod
+    def forget_copies(self) -> bool:
+        """Whether copies of files take much room; it is used anew then. No lane may be running."""
+
+    @abstractmethod
     def start(self, first: int, count: int, service: HostService) -> None:
         """Start a wave: lanes from `first` on."""
 
@@ -44,7 +49,11 @@ class WaveBackend(ABC):
 
     @abstractmethod
     def look(self) -> np.ndarray[Any, Any]:
-        """Take what lanes have written so far to the outputs of the service; gives the LaneRecords."""
+        """The LaneRecords as they are now."""
+
+    @abstractmethod
+    def console(self) -> np.ndarray[Any, Any]:
+        """What lanes have gathered; that of lanes that had ended when `look` was called is complete."""
 
     @abstractmethod
     def traps(self) -> np.ndarray[Any, Any]:

@@ -1,41 +1,51 @@
-"""What lanes have written, taken from where they gathered it and kept by lane until they end."""
+"""What lanes have written: gathered on the device in a chain of records a lane, or handed over at once."""
 
 from __future__ import annotations
 
 import struct
+import threading
 from typing import Any
 
 import numpy as np
 
 from lanewise.kernel.lane_io import ConsoleRecord
 
-_HEAD = struct.Struct("<IIQ")
+_HEAD = struct.Struct("<QQ")
+_SIZE_BITS = 48
 assert _HEAD.size == ConsoleRecord.size
 
 
 class Outputs:
-    """Output of the lanes of a wave, by their number in it."""
+    """Output that lanes of a wave have handed over: what they could not gather on the device any more."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[int, int], list[bytes]] = {}
+        self._lock = threading.Lock()
 
     def add(self, lane: int, stream: int, data: bytes) -> None:
         """Keep what a lane wrote behind what it wrote before."""
-        self._parts.setdefault((lane, stream), []).append(data)
+        with self._lock:
+            self._parts.setdefault((lane, stream), []).append(data)
 
-    def gather(self, console: np.ndarray[Any, Any]) -> int:
-        """Take records one behind the other; gives how many bytes were taken: up to one that is being written."""
-        records: Any = memoryview(console)  # type: ignore[arg-type]
-        at, end = 0, len(records)
-        while at + _HEAD.size <= end:
-            lane, stream, nbytes = _HEAD.unpack_from(records, at)
-            behind = at + _HEAD.size + (nbytes + 7) // 8 * 8
-            if lane == 0 or behind > end:
-                break
-            self.add(lane - 1, stream, bytes(records[at + _HEAD.size : at + _HEAD.size + nbytes]))
-            at = behind
-        return at
+    def take(self, lane: int, console: np.ndarray[Any, Any], last: int) -> tuple[bytes, bytes]:
+        """Standard output and error of a lane whose last record in the console begins before byte `last`.
 
-    def take(self, lane: int) -> tuple[bytes, bytes]:
-        """Standard output and error of a lane that has ended."""
-        return b"".join(self._parts.pop((lane, 1), ())), b"".join(self._parts.pop((lane, 2), ()))
+        What is gathered was written first: once something had no room there, nothing of the wave had.
+        """
+        out, err = gathered(console, last)
+        with self._lock:
+            return out + b"".join(self._parts.pop((lane, 1), ())), err + b"".join(self._parts.pop((lane, 2), ()))
+
+
+def gathered(console: np.ndarray[Any, Any], last: int) -> tuple[bytes, bytes]:
+    """What the chain of records that ends there holds: standard output and error."""
+    if not last:
+        return b"", b""
+    parts: tuple[list[bytes], list[bytes]] = ([], [])
+    records: Any = memoryview(console)  # type: ignore[arg-type]
+    while last:
+        at = last - 1
+        last, size = _HEAD.unpack_from(records, at)
+        start = at + _HEAD.size
+        parts[(size >> _SIZE_BITS) - 1].append(bytes(records[start : start + (size & (1 << _SIZE_BITS) - 1)]))
+    return b"".join(reversed(parts[0])), b"".join(reversed(parts[1]))

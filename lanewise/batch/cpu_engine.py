@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import threading
 import time
 from typing import Any
 
@@ -20,7 +18,6 @@ from lanewise.compiler import Target, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
-from lanewise.errors import DeviceError
 from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request, Team
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import host_build, with_fixed_memory
@@ -29,6 +26,8 @@ from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
 
 _CONSOLE_BYTES = 16 * 2**20
+_COPIES_BYTES = 1 << 30
+"""Copies of files that are kept at a time; what has no room is read through the host."""
 _REQUEST_BYTES = 64 * 1024
 """Data that a request can take."""
 _WAVE_LANES = 16 * 1024
@@ -65,6 +64,7 @@ class CpuWaves(WaveBackend):
         self._workers = min(device.properties.cores, task.lanes)
         slots = self._workers * self._group
         self._copies: list[np.ndarray[Any, Any]] = []
+        self._copied = 0
         self._keep: list[Any] = []
         self._words = np.zeros(lanes.ARRAYS, np.uint64)
         self._slots = make_slots(self.module, self._build, self._made.facts, self._words, slots)
@@ -85,7 +85,8 @@ class CpuWaves(WaveBackend):
     @property
     def wave_lanes(self) -> int:
         """How many lanes a wave can have: few while better code is being made, which the next wave can use."""
-        return _WAVE_LANES if self._made.better is None else _FIRST_LANES
+        better = self._made.better
+        return _WAVE_LANES if better is None or better.over else _FIRST_LANES
 
     def _load(self, codes: list[bytes]) -> None:
         self._codes = codes
@@ -94,11 +95,20 @@ class CpuWaves(WaveBackend):
         self._code = NativeCode("program", library.address(ENTRY), library, stack_bytes=stack)
 
     def place(self, content: bytes) -> int:
-        copy = np.frombuffer(content, np.uint8)
+        if self._copied + len(content) > _COPIES_BYTES:
+            return 0
+        self._copied += len(content)
         aligned = np.empty(-(-len(content) // 8), np.uint64)
-        aligned.view(np.uint8)[: len(content)] = copy
+        aligned.view(np.uint8)[: len(content)] = np.frombuffer(content, np.uint8)
         self._copies.append(aligned)
         return int(aligned.ctypes.data)
+
+    def forget_copies(self) -> bool:
+        if self._copied < _COPIES_BYTES // 2:
+            return False
+        self._copies.clear()
+        self._copied = 0
+        return True
 
     def start(self, first: int, count: int, service: HostService) -> None:
         better = self._made.better
@@ -106,12 +116,12 @@ class CpuWaves(WaveBackend):
             self._load(better.result)  # type: ignore[arg-type]
             self._made = self._made._replace(better=None)
         self._service = service
+        self._launch = None
         self._keep = []
         run = self._run_record(first, count, service)
         tell_time(run, time.monotonic_ns())
         self._records = np.zeros(count, LaneRecord.dtype)
         self._status = np.zeros(count, np.uint64)
-        self._drained = 0
         self._console["head"], self._console["capacity"] = 0, self._console_bytes.nbytes
         self._console["records"] = self._console_bytes.ctypes.data
         run["records"], run["console"] = self._records.ctypes.data, self._console.ctypes.data
@@ -167,13 +177,10 @@ class CpuWaves(WaveBackend):
         return self._launch.wait(seconds)
 
     def look(self) -> np.ndarray[Any, Any]:
-        assert self._service is not None
-        records = self._records.copy()  # before the output: what a lane that has ended wrote is there by now
-        end = min(int(self._console["head"]), self._console_bytes.nbytes)
-        self._drained += self._service.outputs.gather(self._console_bytes[self._drained : end])
-        if self._launch is None or self._launch.done:
-            self._console_bytes[:end] = 0  # the next wave's records are seen by their first word
-        return records
+        return self._records.copy()
+
+    def console(self) -> np.ndarray[Any, Any]:
+        return self._console_bytes
 
     def traps(self) -> np.ndarray[Any, Any]:
         status = self._status.copy()
@@ -187,11 +194,5 @@ class CpuWaves(WaveBackend):
         """Memory goes when nobody uses it any more."""
 
     def stop(self) -> None:
-        assert self._service is not None
-        assert self._launch is not None
-        self._service.stopping = True
-        ending = threading.Thread(target=self._launch.cancel)
-        ending.start()
-        ending.join()
-        with contextlib.suppress(DeviceError):  # that it was cancelled is what was asked for
-            self._launch.wait()
+        if self._launch is not None:
+            self._launch.drop()

@@ -70,6 +70,8 @@ class CudaWaves(WaveBackend):
         alone = program.meets or program.team
         self._wave_lanes: int = self._slots // max(1, program.team) * (1 if alone else _LANES_PER_SLOT)
         self._ring = HostRing(device)
+        self._records = device.zeros(1, LaneRecord)
+        self._count = 0
         self._service: HostService | None = None
 
     @property
@@ -85,7 +87,8 @@ class CudaWaves(WaveBackend):
         self._console = device.zeros(1, Console.dtype)
         copies = min(_COPIES_BYTES, device.properties.memory_bytes // 16) if task.directories else 8
         self._copies, self._copied = device.empty(copies, np.uint8), 0
-        unit = max(WARP_SIZE, self._group)
+        # Lanes lie in whole warps, and where they meet in whole groups.
+        unit = self._group if self.program.meets else max(WARP_SIZE, self.program.team)
         each = self._arena + self._cells * 8 + LaneIo.size
         most = int(device.properties.memory_bytes * _MEMORY_SHARE) // each // unit * unit
         wanted = -(-task.lanes * max(1, self.program.team) // unit) * unit
@@ -120,19 +123,23 @@ class CudaWaves(WaveBackend):
         self._device.poke(self._copies.address + at, content)
         return self._copies.address + at
 
+    def forget_copies(self) -> bool:
+        if self._copied < self._copies.size // 2:
+            return False
+        self._copied = 0
+        return True
+
     def start(self, first: int, count: int, service: HostService) -> None:
         device = self._device
         self._service, self._count = service, count
         self._keep: list[Any] = []
         run = self._run_record(first, count, service)
         tell_time(run, self._clock())
-        self._ring.reset()
         self._records = device.zeros(count, LaneRecord.dtype)
         self._status = device.zeros(count, np.uint64)
         console = Console.record()
         console["capacity"], console["records"] = self._console_size, self._console_bytes.address
         device.write(self._console.address, console.tobytes())
-        self._drained = 0
         run["records"], run["console"] = self._records.address, self._console.address
         run["ring"], run["stop"] = self._ring.address, self._ring.stop_address
         run["capacity"], run["stride"] = DATA_BYTES, self._build.stride
@@ -151,14 +158,24 @@ class CudaWaves(WaveBackend):
         words[lanes.DATA], words[lanes.ELEMENTS] = self._data.address, self._references.address
         words[lanes.LANES_IO], words[lanes.TEAMS] = self._ios.address, self._teams.address
         if self.program.team:
-            device.fill(self._teams.buffer, 0, self._teams.buffer.nbytes)
+            self._reset_teams()
+        if self.program.meets:
+            device.fill(self._shared.buffer, 0, self._shared.buffer.nbytes)
         words[lanes.RUN_IO] = self._put(np.frombuffer(run.tobytes(), np.uint8))
         device.write(self._progress.address, np.arange(self._slots, dtype=np.uint64).tobytes())
         self._words = self._put(words)
+        self._ring.serve_for(service)
         self._begin()
 
+    def _reset_teams(self) -> None:
+        """Threads of other lanes were there before; how much of a memory they used stays, for it is to be cleared."""
+        teams = self._teams.get()
+        for field in ("lock", "over", "last_id", "ids", "arguments", "waits"):
+            teams[field] = 0
+        self._device.write(self._teams.address, teams.tobytes())
+
     def _begin(self) -> None:
-        self._device.launch_native(self._kernel, self._slots, self._group, [self._words])
+        self._device.launch_native(self._kernel, self._slots, min(self._group, self._slots), [self._words])
 
     def _put(self, array: np.ndarray[Any, Any]) -> int:
         made = self._device.array(np.frombuffer(array.tobytes(), np.uint8))
@@ -174,29 +191,22 @@ class CudaWaves(WaveBackend):
         assert self._service is not None
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            if self._ring.serve(self._service):
-                continue
-            if self._device.idle():
-                if self._service.stopping or self.program.team or int(self._progress.get().min()) >= self._count:
-                    return True
-                self._begin()  # lanes that ended early left their slot's other lanes behind
-            else:
+            if not self._device.idle():
                 time.sleep(_IDLE_CHECKS_SECONDS)
+            elif self._service.stopping or self.program.team or int(self._progress.get().min()) >= self._count:
+                return True
+            else:
+                self._begin()  # lanes that ended early left their slot's other lanes behind
         return False
 
     def look(self) -> np.ndarray[Any, Any]:
-        assert self._service is not None
-        peek = self._device.peek
-        records: np.ndarray[Any, Any] = peek(self._records.address, self._count * LaneRecord.size).view(
-            LaneRecord.dtype
-        )
-        head = peek(self._console.address, Console.size).view(Console.dtype)["head"][0]
-        end = min(int(head), self._console_size)
-        fresh = peek(self._console_bytes.address + self._drained, end - self._drained)
-        self._drained += self._service.outputs.gather(fresh)
-        if self._device.idle():
-            self._device.fill(self._console_bytes.buffer, 0, min(self._console_bytes.size, (end + 7) // 8 * 8 or 8))
+        raw = self._device.peek(self._records.address, self._count * LaneRecord.size)
+        records: np.ndarray[Any, Any] = raw.view(LaneRecord.dtype)
         return records
+
+    def console(self) -> np.ndarray[Any, Any]:
+        head = self._device.peek(self._console.address, Console.size).view(Console.dtype)["head"][0]
+        return self._device.peek(self._console_bytes.address, min(int(head), self._console_size))
 
     def traps(self) -> np.ndarray[Any, Any]:
         words: np.ndarray[Any, Any] = self._device.peek(self._status.address, self._count * 8).view(np.uint64)
@@ -204,9 +214,7 @@ class CudaWaves(WaveBackend):
 
     def stop(self) -> None:
         self._ring.ask_to_stop()
-        assert self._service is not None
         while not self._device.idle():
-            self._ring.serve(self._service)
             time.sleep(_IDLE_CHECKS_SECONDS)
 
     def results(self) -> Results:

@@ -17,7 +17,7 @@ from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, DeviceError, WasmTrap
 from lanewise.host.files import Filesystem
-from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS
+from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS, LaneRecord
 from lanewise.kernel.wasi_numbers import FAIL_STOP
 from lanewise.wasm import traps
 from lanewise.wasm.module import Module
@@ -88,6 +88,8 @@ class Run:
                 first += count
                 if first < self.task.lanes:
                     self._watch(deadline)
+                    if self._backend.forget_copies():
+                        self._files.forget_copies()
             if self._wish is None or not self._wish.startswith(DEVICE_FAILED):
                 self.results = self._backend.results()
         except GeneratorExit:  # nobody wants to hear of the rest
@@ -106,10 +108,10 @@ class Run:
     def _wave(self, first: int, count: int, deadline: float | None) -> Iterator[LaneOutcome]:
         service = self._service = HostService(self._files, Outputs(), self.task.streaming)
         told = np.zeros(count, bool)
-        started = over = lost = False
+        self._records = np.zeros(count, LaneRecord.dtype)
+        over = lost = False
         try:
             self._backend.start(first, count, service)
-            started = True
             while not over and self._wish is None:
                 over = self._backend.wait(_STEP)
                 if service.failure is not None:
@@ -124,17 +126,25 @@ class Run:
             lost = True
             self._wish = f"{DEVICE_FAILED}: {error}"
         finally:
-            if started and not over:
-                self._wish = self._wish or INTERRUPTED
-                service.stopping = True
-                self._files.interrupt()
-                if not lost:
-                    self._backend.stop()
+            if not over:
+                lost = self._end_wave(service) or lost
             service.close()
         if not lost:
             yield from self._ended(first, told)
         if self._wish is not None:
-            yield from self._cut_off(first, told)
+            yield from self._cut_off(first, told, lost)
+
+    def _end_wave(self, service: HostService) -> bool:
+        """End a wave that is not over, or never began; says whether the device was lost by it."""
+        self._wish = self._wish or INTERRUPTED
+        service.stopping = True
+        self._files.interrupt()
+        try:
+            self._backend.stop()
+        except DeviceError as error:
+            self._wish = f"{DEVICE_FAILED}: {error}"
+            return True
+        return False
 
     def _ended(self, first: int, told: np.ndarray[Any, Any]) -> Iterator[LaneOutcome]:
         """Lanes that have ended since the last look."""
@@ -144,15 +154,17 @@ class Run:
         if not len(fresh):
             return
         told[fresh] = True
+        self._records = self._backend.look()  # a record that was being written may have been read in two halves
         status = self._backend.traps()[fresh].tolist()
         seconds = (self._records["nanoseconds"][fresh] / 1e9).tolist()
         codes = self._records["exit_code"][fresh].tolist()
-        for lane, word, taken, code in zip(fresh.tolist(), status, seconds, codes, strict=True):
+        chains, console = self._records["last"][fresh].tolist(), self._backend.console()
+        for lane, word, taken, code, last in zip(fresh.tolist(), status, seconds, codes, chains, strict=True):
             kind = word & 0xFFFFFFFF
             if self._wish is not None and kind in _STOPPED:
                 told[lane] = False  # it did not end by itself, see `_cut_off`
                 continue
-            out, err = self._service.outputs.take(lane)
+            out, err = self._service.outputs.take(lane, console, last)
             if kind in (0, traps.EXIT):
                 yield LaneOutcome(first + lane, code, None, None, taken, out, err)
             else:
@@ -164,13 +176,16 @@ class Run:
         name = function_at(self._program.module, place) if place else ""
         return words, str(WasmTrap(words, function=name, offset=place))
 
-    def _cut_off(self, first: int, told: np.ndarray[Any, Any]) -> Iterator[LaneOutcome]:
+    def _cut_off(self, first: int, told: np.ndarray[Any, Any], lost: bool) -> Iterator[LaneOutcome]:
         """Lanes that were running when the run was ended."""
         assert self._service is not None
         assert self._wish is not None
         kind = next(words for wish, words in _CUT_OFF.items() if self._wish.startswith(wish))
-        for lane in np.flatnonzero((self._records["state"] != LANE_WAITS) & ~told).tolist():
-            out, err = self._service.outputs.take(lane)
+        cut = np.flatnonzero((self._records["state"] != LANE_WAITS) & ~told).tolist()
+        console = np.zeros(0, np.uint8) if lost or not cut else self._backend.console()
+        for lane in cut:
+            last = 0 if lost else int(self._records["last"][lane])
+            out, err = self._service.outputs.take(lane, console, last)
             yield LaneOutcome(first + lane, None, kind, kind, 0.0, out, err)
 
 

@@ -191,4 +191,4 @@ def _words(name: str, value: Any) -> np.ndarray[Any, Any] | None:
         found = found.astype(np.float32 if found.dtype.kind == "f" else np.int32)
     if found.dtype.itemsize != 4 or found.dtype.kind not in "iuf":
         raise ArgumentError(f"{name} holds {found.dtype}; lanes share 32-bit numbers (int32, uint32, float32)")
-    return found
+    return found.astype(found.dtype.newbyteorder("="), copy=False)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,6 +23,7 @@ DATA_BYTES = 8192
 """Data that a request can take: two paths of the longest kind."""
 _STEP = Request.size + DATA_BYTES
 _SPINS = 200
+_IDLE_SECONDS = 50e-6
 _THREADS = 32
 """Answers that may wait for the outside at the same time."""
 
@@ -36,18 +39,16 @@ class HostRing:
         self._ticket = 0
         self._library = _native()
         self._waiting: ThreadPoolExecutor | None = None
+        self._nowhere = device.zeros(_STEP, np.uint8)
         self.stop_address = self._mapped.address + SLOTS * _STEP
-        self.reset()
-
-    def reset(self) -> None:
-        """Make it ready for a launch; nothing may run."""
-        self._mapped.array[:] = 0
-        self._ticket = 0
         record = np.zeros(1, Ring.dtype)
         record["slots"], record["step"] = SLOTS, _STEP
         record["requests"], record["turns"] = self._mapped.address, self._turns.address
-        self._device.write(self._ring.address, record.tobytes())
-        self._device.write(self._turns.address, np.arange(SLOTS, dtype=np.uint64).tobytes())
+        record["nowhere"] = self._nowhere.address
+        device.write(self._ring.address, record.tobytes())
+        self._service: HostService | None = None
+        self._over = threading.Event()
+        self._server = threading.Thread(target=self._serve, name="lanewise-ring", daemon=True)
 
     @property
     def address(self) -> int:
@@ -58,7 +59,24 @@ class HostRing:
         """Set the word that lanes look at."""
         self._mapped.array[SLOTS * _STEP :].view(np.uint32)[0] = 1
 
-    def serve(self, service: HostService) -> int:
+    def serve_for(self, service: HostService) -> None:
+        """Answer the requests of a wave, on a thread of its own: whoever waits for lanes may do other things, too."""
+        self._service = service
+        if not self._server.is_alive():
+            self._server.start()
+
+    def _serve(self) -> None:
+        while not self._over.is_set():
+            service = self._service
+            assert service is not None
+            try:
+                if not self._answer_all(service):
+                    time.sleep(_IDLE_SECONDS)
+            except BaseException as error:  # whoever waits for the wave is told
+                service.failure = service.failure or error
+                return
+
+    def _answer_all(self, service: HostService) -> int:
         """Answer what has been asked by now; gives how many requests it was."""
         ready = self._library.ready(self._mapped.host, _STEP, SLOTS - 1, self._ticket, _SPINS)
         for _ in range(ready):
@@ -100,9 +118,12 @@ class HostRing:
         self._library.answer(at, ticket)
 
     def close(self) -> None:
-        """The run is over."""
+        """The run is over: no kernel uses the ring any more."""
+        self._over.set()
+        if self._server.is_alive():
+            self._server.join()
         if self._waiting is not None:
-            self._waiting.shutdown(wait=False)
+            self._waiting.shutdown(wait=True)  # late answers must not find the memory gone
         if not self._device.lost:
             self._mapped.close()
 

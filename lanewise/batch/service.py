@@ -20,6 +20,7 @@ from lanewise.kernel.wasi_numbers import (
     EPIPE,
     REQUEST_CONSOLE,
     REQUEST_LANE_OVER,
+    REQUEST_NONE,
     REQUEST_POLL,
     REQUEST_STDIN,
     SUCCESS,
@@ -45,8 +46,6 @@ class HostService:
         """What went wrong in the host itself."""
         self.names = files.names
         self.stream_types = [_kind_of(stream) if streaming else UNKNOWN for stream in range(3)]
-        self.served = 0
-        """How many requests there were."""
         self._files = files
         self._streaming = streaming
         self._lanes: dict[int, LaneFiles] = {}
@@ -54,11 +53,17 @@ class HostService:
 
     def may_block(self, lane: int, op: int, arguments: Sequence[int]) -> bool:
         """Whether an answer may take long, so that others should not wait for it."""
-        return op in (REQUEST_STDIN, REQUEST_POLL) or self._of(lane).may_block(op, arguments)
+        if op in (REQUEST_STDIN, REQUEST_POLL):
+            return True
+        files = self._of(lane)
+        return files.lock.locked() or files.may_block(op, arguments)
 
     def serve(self, lane: int, op: int, arguments: Sequence[int], data: bytes, room: int) -> Reply:
         """Answer a request; raises StoppedError if the run is to end."""
-        self.served += 1
+        if self.stopping and op != REQUEST_LANE_OVER:
+            raise StoppedError
+        if op == REQUEST_NONE:
+            return _DONE
         if op == REQUEST_CONSOLE:
             return self._write(lane, arguments[0], data)
         if op == REQUEST_STDIN:
@@ -68,7 +73,9 @@ class HostService:
             return _DONE
         if op == REQUEST_POLL:
             return self._poll(lane, arguments, data, room)
-        reply = self._of(lane).request(op, arguments, data, room)
+        files = self._of(lane)
+        with files.lock:  # the threads of a lane share its files
+            reply = files.request(op, arguments, data, room)
         if self.stopping:  # what waited for the outside has been interrupted, which is not the lane's to know
             raise StoppedError
         return reply
@@ -93,15 +100,35 @@ class HostService:
 
     def _write(self, lane: int, stream: int, data: bytes) -> Reply:
         if not self._streaming:
-            with self._lock:
-                self.outputs.add(lane, stream, data)
+            self.outputs.add(lane, stream, data)
             return Reply(SUCCESS, (len(data),))
         try:
-            return Reply(SUCCESS, (_write_all(stream, data),))
+            return Reply(SUCCESS, (self._write_now(stream, data),))
         except BrokenPipeError:
             return Reply(EPIPE)
         except OSError:
             return Reply(EIO)
+
+    def _write_now(self, stream: int, data: bytes) -> int:
+        """Write to a standard stream of the host, behind what Python itself has written.
+
+        In pieces that never block, so that a run that is to end does not wait for whoever does not read.
+        """
+        target = sys.stdout if stream == 1 else sys.stderr
+        with contextlib.suppress(ValueError, OSError):
+            target.flush()
+        try:
+            number = target.fileno()
+        except (OSError, ValueError, AttributeError):  # a notebook's, which has no file of its own
+            target.write(data.decode(errors="replace"))
+            return len(data)
+        done = 0
+        while done < len(data):
+            while not select.select([], [number], [], _STEP)[1]:
+                if self.stopping:
+                    raise StoppedError
+            done += os.write(number, data[done : done + select.PIPE_BUF])
+        return done
 
     def _read(self, room: int) -> Reply:
         """Standard input of the host, in steps, so that a run that is to end does not wait for a key."""
@@ -135,19 +162,3 @@ def _kind_of(stream: int) -> int:
         return CHARACTER_DEVICE if os.isatty(stream) else UNKNOWN
     except OSError:
         return UNKNOWN
-
-
-def _write_all(stream: int, data: bytes) -> int:
-    """Write to a standard stream of the host, behind what Python itself has written."""
-    target = sys.stdout if stream == 1 else sys.stderr
-    with contextlib.suppress(ValueError, OSError):
-        target.flush()
-    try:
-        number = target.fileno()
-    except (OSError, ValueError, AttributeError):  # a notebook's, which has no file of its own
-        target.write(data.decode(errors="replace"))
-        return len(data)
-    done = 0
-    while done < len(data):
-        done += os.write(number, data[done:])
-    return done

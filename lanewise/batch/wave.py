@@ -22,7 +22,7 @@ class RunFacts:
     """What is the same in all waves of a run."""
 
     def __init__(self, task: Task, names: Sequence[bytes]) -> None:
-        self.environment = _joined([f"{name}={value}".encode() for name, value in task.environment.items()])
+        self.environment = _joined([os.fsencode(f"{name}={value}") for name, value in task.environment.items()])
         self.environment_count = len(task.environment)
         self.names = names
         seed = os.urandom(32) if task.seed is None else hashlib.sha256(str(task.seed).encode()).digest()
@@ -75,9 +75,14 @@ def _standard_input(task: Task, first: int, count: int, put: Put) -> int:
 
 
 def _placed(blocks: Sequence[bytes], counts: Sequence[int], put: Put) -> np.ndarray[Any, Any]:
+    """Blocks one behind the other, each object once: many lanes may be given the same."""
     spans = np.zeros(len(blocks), Span.dtype)
-    sizes = np.fromiter(map(len, blocks), np.uint64, len(blocks))
-    base = put(np.frombuffer(b"".join(blocks) or b"\0", np.uint8))
-    spans["address"] = base + np.cumsum(sizes) - sizes
-    spans["nbytes"], spans["count"] = sizes, counts
+    distinct = {id(block): block for block in blocks}
+    offsets, end = {}, 0
+    for key, block in distinct.items():
+        offsets[key] = end
+        end += len(block)
+    base = put(np.frombuffer(b"".join(distinct.values()) or b"\0", np.uint8))
+    spans["address"] = base + np.fromiter((offsets[id(block)] for block in blocks), np.uint64, len(blocks))
+    spans["nbytes"], spans["count"] = np.fromiter(map(len, blocks), np.uint64, len(blocks)), counts
     return spans

@@ -65,7 +65,7 @@ def _array(name: str, path: str | None) -> np.ndarray[Any, Any] | None:
     if not isinstance(found, np.ndarray) or found.dtype.itemsize != 4 or found.dtype.kind not in "iuf":
         kind = getattr(found, "dtype", "several arrays")
         raise UsageMistake(f"--{name} {path}: it holds {kind}; lanes share 32-bit numbers (int32, uint32, float32)")
-    return found
+    return found.astype(found.dtype.newbyteorder("="), copy=False)
 
 
 def _write(path: str, write: Callable[[IO[bytes]], object]) -> None:

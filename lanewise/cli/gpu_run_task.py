@@ -47,6 +47,8 @@ class _Lanes:
 def job(options: Options) -> Job:
     """Everything that a run needs, read and checked; nothing has been written when this fails."""
     program = read_program(options.program)
+    if options.output_dir is not None and os.path.lexists(options.output_dir) and not os.path.isdir(options.output_dir):
+        raise UsageMistake(f"--output-dir {options.output_dir}: it is there and is no directory; name another")
     lanes = _lanes(options, program)
     named = [guest for _, guest in options.dir]
     automatic = [(lanes.directory, lanes.directory)] if lanes.directory and lanes.directory not in named else []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _FAR_BEYOND = 2**62
 _WAIT_STEP = 0.2
+_DROP_STEP = 0.005
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class CpuLaunch(Launch):
         self._inside: set[Worker] = set()
         self._lock = threading.Lock()
         self._finished = threading.Event()
+        self._begun = threading.Event()
 
     @property
     def args(self) -> bytes:
@@ -80,6 +82,9 @@ class CpuLaunch(Launch):
 
     def run_on(self, worker: Worker) -> None:
         """One worker's share, on the worker's own thread; whatever goes wrong becomes the error of the launch."""
+        self._begun.set()
+        if self.error is not None:
+            return  # it was dropped before its turn came
         with self._lock:
             self._inside.add(worker)
         try:
@@ -115,6 +120,13 @@ class CpuLaunch(Launch):
     def cancel(self) -> None:
         """End this launch, and those before it that have not ended."""
         self._queue.cancel(self._finished)
+
+    def drop(self) -> None:
+        """End this launch alone: at once if it runs, else when its turn comes; others are not touched."""
+        self.reported = True
+        self.fail(DeviceError(f"kernel {self.kernel.name} was cancelled"))
+        while self._begun.is_set() and not self._finished.wait(_DROP_STEP):
+            self.interrupt()
 
     def wait(self, timeout: float | None = None) -> bool:
         try:

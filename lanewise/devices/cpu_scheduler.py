@@ -419,11 +419,9 @@ def lw_guest_enter(worker: Ptr[Worker], state: Ptr[u32], function: u64, a: u64, 
 def lw_guest_fiber(lane: Ptr[Lane], state: Ptr[u32], function: u64, frame: u64) -> u32:
     """Run guest code on a fiber, where it may wait for other fibers; see `enter_guest`."""
     worker = Ptr[Worker](lane.worker)
-    low = worker.stack_low
-    worker.stack_low = lane.stack_limit - worker.stack_reserve
+    worker.stack_low = lane.stack_limit - worker.stack_reserve  # until the fiber is left; a launch begins with its own
     code = enter_guest(worker, state, function, frame, u64(0), u64(0))
     worker.guest_sp = 0
-    worker.stack_low = low
     return code
 
 

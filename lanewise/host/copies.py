@@ -31,6 +31,11 @@ class Copies:
         self._lock = threading.Lock()
         self._copies: dict[_Version, _Copy] = {}
 
+    def forget(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            self._copies.clear()
+
     def address(self, descriptor: int, status: os.stat_result) -> int:
         """The address of a copy of an open file as `status` describes it; 0 if there can be none."""
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_COPY or not settled(status):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import stat
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +21,7 @@ from lanewise.host.paths import Trail, walk
 from lanewise.host.reply import DONE, Reply, Request, error_number, failure
 from lanewise.host.waiting import Waiting
 from lanewise.kernel import wasi_numbers as wasi
+from lanewise.settings import LANE_FILES
 
 MOST_DATA = 1 << 20
 """Bytes that one request moves at most."""
@@ -36,6 +39,10 @@ _OPEN = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _WORDS = 6
 
 
+MOST_DIRECTORIES = LANE_FILES // 2
+"""Each is open in every lane from its beginning; at least as many files can be opened besides."""
+
+
 class Filesystem:
     """The preopened directories of a run, and what its lanes share. Many threads may use it at once."""
 
@@ -44,6 +51,7 @@ class Filesystem:
 
         `place` puts bytes where lanes can read them and gives their address, or 0 if there is no room.
         """
+        _allow_many_files()
         self.names = tuple(name.encode(errors="surrogateescape") for _, name in directories)
         self.copies = None if place is None else Copies(place)
         self.listings = Listings()
@@ -51,8 +59,8 @@ class Filesystem:
         self.closed = False
         self.waiting = Waiting()
         try:
-            if len(directories) > wasi.FIRST_HANDLE:
-                raise ArgumentError(f"lanes can have {wasi.FIRST_HANDLE} directories at most, not {len(directories)}")
+            if len(directories) > MOST_DIRECTORIES:
+                raise ArgumentError(f"lanes can have {MOST_DIRECTORIES} directories at most, not {len(directories)}")
             for number, (path, name) in enumerate(directories):
                 if self.names[number] in self.names[:number]:
                     raise ArgumentError(f"two directories have the name {name!r} for lanes; give one another name")
@@ -65,12 +73,25 @@ class Filesystem:
         """Answer all requests that wait for something outside with EINTR, those of now and those to come."""
         self.waiting.interrupt()
 
+    def forget_copies(self) -> None:
+        """Forget all copies of files; no lane may have one, and where they lie may be used anew."""
+        if self.copies is not None:
+            self.copies.forget()
+
     def close(self) -> None:
         """Close the directories; lanes that use them must be over."""
         self.closed = True
         while self.roots:
             os.close(self.roots.pop())
         self.waiting.close()
+
+
+def _allow_many_files() -> None:
+    """Have as many open files as the system allows this process: thousands of lanes may have one each."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _open_root(path: Path) -> int:
@@ -88,6 +109,8 @@ class LaneFiles:
     """The open files of one lane. One thread at a time may use it."""
 
     def __init__(self, filesystem: Filesystem) -> None:
+        self.lock = threading.Lock()
+        """For whoever serves lanes that have several threads."""
         self._filesystem = filesystem
         self._directories: dict[int, OpenDirectory] = {}
         self._files: dict[int, OpenFile] = {}

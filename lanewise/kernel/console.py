@@ -1,9 +1,9 @@
 """Standard output and error: gathered on the device and drained by the host in bulk."""
 
-from lanewise.kernel.lane_io import Console, ConsoleRecord, LaneIo
+from lanewise.kernel.lane_io import Console, ConsoleRecord, LaneIo, LaneRecord
 from lanewise.kernel.requests import begin_request, end_request, owner, run_of, send_guest_bytes, send_request
 from lanewise.kernel.wasi_numbers import REQUEST_CONSOLE
-from lanewise.lang.atomics import atomic_add, atomic_load, atomic_store
+from lanewise.lang.atomics import atomic_add, atomic_compare_swap, atomic_load
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import memory_barrier
@@ -14,7 +14,8 @@ CONSOLE_RECORD = ConsoleRecord.size
 @device
 def allowed(io: Ptr[LaneIo], count: u64) -> u64:
     """How many of so many bytes the lane may still write."""
-    return min(count, run_of(io).output_limit - owner(io).written)
+    limit = run_of(io).output_limit
+    return min(count, limit - min(atomic_load(owner(io).written), limit))
 
 
 @device(inline=False)
@@ -29,22 +30,31 @@ def console_reserve(io: Ptr[LaneIo], stream: u32, count: u64) -> u64:
     if at + size > console.capacity:
         return u64(0)
     record = Ptr[ConsoleRecord](console.records + at)
-    record.stream = stream
-    record.nbytes = count
+    record.nbytes = count | (u64(stream) << 48)
     return u64(record)
 
 
-@device
+@device(inline=False)
 def console_commit(io: Ptr[LaneIo], record: u64):
-    """All bytes of a record are there."""
+    """All bytes of a record are there: put it behind the lane's others."""
+    lane = Ptr[LaneRecord](run_of(io).records) + io.index
+    place = record - Ptr[Console](run_of(io).console).records + 1
     memory_barrier()
-    atomic_store(Ptr[ConsoleRecord](record).lane, io.index + 1, order="release")
+    before = atomic_load(lane.last)
+    while True:
+        Ptr[ConsoleRecord](record).previous = before
+        memory_barrier()
+        found = atomic_compare_swap(lane.last, before, place, order="acq_rel")
+        if found == before:
+            return
+        before = found
 
 
 @device(inline=False)
 def write_through(io: Ptr[LaneIo], stream: u32, address: u32, count: u64) -> u64:
     """Hand bytes to the host at once; gives how many it took."""
     done = u64(0)
+    io.error = 0
     while done < count and io.failure == 0:
         request = begin_request(io, REQUEST_CONSOLE)
         request.arguments[0] = u64(stream)
@@ -54,6 +64,7 @@ def write_through(io: Ptr[LaneIo], stream: u32, address: u32, count: u64) -> u64
         taken = request.values[0]
         end_request(io)
         if error != 0 or taken == 0:
+            io.error = error
             return done
         done += taken
     return done

@@ -9,6 +9,7 @@ from lanewise.kernel.lane_io import (
     LANE_ENDED,
     LANE_RUNS,
     PREOPENED,
+    SHARED_WORDS,
     STDERR,
     STDIN,
     STDOUT,
@@ -31,6 +32,7 @@ from lanewise.kernel.wasi_numbers import (
 )
 from lanewise.lang.atomics import atomic_compare_swap, atomic_max, atomic_store
 from lanewise.lang.functions import device
+from lanewise.lang.intrinsics import ON_GPU
 from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import addressof, memory_barrier, time_ns
 from lanewise.settings import LANE_FILES
@@ -51,9 +53,14 @@ def kernel_begin(io: Ptr[LaneIo], index: u64):
         team = Ptr[Team](io.team)
         team.lock = 0
         team.over = 0
+        team.last_id = 0
         for member in range(u32(run.team_size)):
             team.ids[member] = 0
             team.waits[member] = 0
+    if not ON_GPU and run.shared != 0 and io.slot & ((u32(1) << run.group_shift) - 1) == 0:
+        words = Ptr[u32](run.shared + u64(io.slot >> run.group_shift) * (SHARED_WORDS * 4))
+        for word in range(u32(SHARED_WORDS)):
+            words[word] = 0  # the first lane of a group begins before the others do
     owner(io).stdin_position = 0
     owner(io).written = 0
     owner(io).random_block = 0
@@ -172,9 +179,12 @@ def close_descriptor(io: Ptr[LaneIo], fd: u32) -> u32:
     """Close a descriptor that is open."""
     descriptor = addressof(owner(io).descriptors[fd])
     kind = descriptor.kind
-    descriptor.kind = CLOSED
+    if atomic_compare_swap(descriptor.kind, kind, u32(CLAIMED)) != kind:
+        return u32(EBADF)  # another thread was first
+    handle = descriptor.handle
+    atomic_store(descriptor.kind, u32(CLOSED))
     if kind == FILE:
-        return ask(io, u32(REQUEST_CLOSE), u64(descriptor.handle), u64(0), u64(0), u64(0))
+        return ask(io, u32(REQUEST_CLOSE), u64(handle), u64(0), u64(0), u64(0))
     return u32(SUCCESS)
 
 

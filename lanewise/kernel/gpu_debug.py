@@ -133,8 +133,10 @@ def gpu_debug_f32(io: Ptr[LaneIo], value: f32):
 @device(inline=False)
 def gpu_debug_str(io: Ptr[LaneIo], text: u32, length: u32):
     if not outside(io, text, u64(length), u32(1)):
-        for at in range(length):
+        at = u32(0)
+        while at < length and io.failure == 0:
             put(io, load_u8(io, text + at))
+            at += 1
 
 
 @device(inline=False)

@@ -37,6 +37,7 @@ class Descriptor:
 class LaneRecord:
     """How a lane ended; written by the lane, read by the host. `state` is written last."""
 
+    last: u64  # where the lane's last record in the console begins, plus one; 0 if there is none
     nanoseconds: u64
     exit_code: u32
     state: u32
@@ -53,7 +54,7 @@ class Span:
 
 @struct
 class Console:
-    """Where lanes gather what they write. Records lie one behind the other, each behind a `ConsoleRecord`."""
+    """Where lanes gather what they write. What a call wrote follows a `ConsoleRecord`."""
 
     head: u64  # bytes taken, by lanes; beyond `capacity` none are left
     capacity: u64
@@ -62,11 +63,10 @@ class Console:
 
 @struct
 class ConsoleRecord:
-    """What one call wrote; `lane`, which is written last, is the lane's number in the wave plus one."""
+    """What one call wrote. The records of a lane are a chain, whose end its LaneRecord has."""
 
-    lane: u32
-    stream: u32
-    nbytes: u64
+    previous: u64  # where the lane's record before this one begins, plus one; 0 for the first
+    nbytes: u64  # and the stream in the upper 16 bits
 
 
 @struct
@@ -94,6 +94,7 @@ class Ring:
     requests: u64
     step: u64  # bytes from one request to the next
     turns: u64  # address of a word per slot: the ticket that may use it
+    nowhere: u64  # address of a request that is never served
 
 
 @struct
@@ -164,7 +165,7 @@ class LaneIo:
     process: u64  # the LaneIo of the lane's first thread
     team: u64  # the lane's threads, 0 if it has one only
     member: u32  # which of them this is
-    reserved: u32
+    error: u32  # why the host took less of the output than it was given
     index: u32  # the lane's number in the wave
     failure: u32  # why the lane is to end, see `wasi_numbers.FAILURES`
     memory: u64  # the guest's linear memory

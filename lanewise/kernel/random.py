@@ -2,7 +2,7 @@
 
 from lanewise.kernel.guest_memory import store_u8
 from lanewise.kernel.lane_io import LaneIo
-from lanewise.kernel.requests import owner, run_of
+from lanewise.kernel.requests import owner, run_of, stopping
 from lanewise.lang.atomics import atomic_add
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, u32, u64
@@ -55,7 +55,7 @@ def random_bytes(io: Ptr[LaneIo], address: u32, count: u32):
     words = addressof(block[0])
     before = addressof(first[0])
     done = u32(0)
-    while done < count:
+    while done < count and not (done & 0xFFFF == 0 and stopping(io)):
         number = atomic_add(owner(io).random_block, 1)
         begin_block(io, before, number)
         begin_block(io, words, number)

@@ -7,7 +7,7 @@ a plain store, since no atomic crosses it.
 
 from lanewise.kernel.guest_memory import copy_from_guest, copy_to_guest, fail
 from lanewise.kernel.lane_io import REQUEST_HEAD, LaneIo, Request, Ring, RunIo, Team
-from lanewise.kernel.wasi_numbers import FAIL_STOP
+from lanewise.kernel.wasi_numbers import FAIL_STOP, REQUEST_NONE
 from lanewise.lang.atomics import atomic_add, atomic_load, atomic_store
 from lanewise.lang.functions import device
 from lanewise.lang.intrinsics import ON_GPU
@@ -15,6 +15,8 @@ from lanewise.lang.program import external
 from lanewise.lang.types import Ptr, i32, u32, u64
 from lanewise.lang.vocabulary import memory_barrier, thread_yield
 
+NO_TICKET = 0xFFFFFFFFFFFFFFFF
+"""In the place of a ticket: the lane came to no turn."""
 LONGEST_PAUSE = 256
 """How many rests of 100 ns a lane takes between two looks at most."""
 
@@ -36,12 +38,16 @@ def owner(io: Ptr[LaneIo]) -> Ptr[LaneIo]:
 
 
 @device
-def stopping(io: Ptr[LaneIo]) -> bool:
-    """Whether lanes are to end."""
-    if io.team != 0 and atomic_load(Ptr[Team](io.team).over) != 0:
-        return True
+def halted(io: Ptr[LaneIo]) -> bool:
+    """Whether all lanes are to end."""
     word = run_of(io).stop
     return word != 0 and atomic_load(Ptr[u32](word)[0], scope="system") != 0
+
+
+@device
+def stopping(io: Ptr[LaneIo]) -> bool:
+    """Whether this lane is to end: all are, or another thread of it has ended it."""
+    return halted(io) or (io.team != 0 and atomic_load(Ptr[Team](io.team).over) != 0)
 
 
 @external
@@ -66,19 +72,28 @@ def rest(io: Ptr[LaneIo], times: u32):
 
 @device(inline=False)
 def begin_request(io: Ptr[LaneIo], op: u32) -> Ptr[Request]:
-    """A request to fill in. There is always one: where the ring is full, the lane waits for its turn."""
+    """A request to fill in. There is always one: where the ring is full, the lane waits for its turn.
+
+    A ticket that was taken is asked and given back, whatever happens to the lane meanwhile, or nobody behind it would
+    be served. Only when all lanes are to end, nobody waits any more; what is filled in then is read by nobody.
+    """
     request = Ptr[Request](io.request)
     if ON_GPU:
         ring = Ptr[Ring](run_of(io).ring)
         ticket = atomic_add(ring.head, 1)
         slot = ticket & (ring.slots - 1)
         turn = Ptr[u64](ring.turns + slot * 8)
+        request = Ptr[Request](ring.requests + slot * ring.step)
         pause = u32(1)
-        while atomic_load(turn[0], order="acquire") != ticket and not stopping(io):
+        while atomic_load(turn[0], order="acquire") != ticket:
+            if halted(io):
+                fail(io, FAIL_STOP)
+                request = Ptr[Request](ring.nowhere)
+                ticket = u64(NO_TICKET)
+                break
             rest(io, pause)
             pause = min(pause * 2, u32(LONGEST_PAUSE))
         io.ticket = ticket
-        request = Ptr[Request](ring.requests + slot * ring.step)
     request.op = op
     request.lane = io.index
     request.sent = 0
@@ -89,18 +104,25 @@ def begin_request(io: Ptr[LaneIo], op: u32) -> Ptr[Request]:
 
 @device(inline=False)
 def send_request(io: Ptr[LaneIo], request: Ptr[Request]) -> u32:
-    """Wait for the answer; gives its error number. If lanes are to end meanwhile, this one does."""
+    """Wait for the answer; gives its error number. A lane that has failed meanwhile asks for nothing."""
+    if io.failure != 0:
+        request.op = REQUEST_NONE
+        request.sent = 0
     if ON_GPU:
+        if io.ticket == NO_TICKET:
+            return u32(0)
         memory_barrier(scope="system")
         atomic_store(request.asked, io.ticket + 1, scope="system")
         pause = u32(1)
         while atomic_load(request.answered, scope="system") != io.ticket + 1:
-            if stopping(io):
+            if halted(io):
                 return fail(io, FAIL_STOP)
             rest(io, pause)
             pause = min(pause * 2, u32(LONGEST_PAUSE))
         memory_barrier(scope="system")
         return request.error
+    if io.failure != 0:
+        return u32(0)
     if lw_guest_host(run_of(io).callback, 0, u64(request)) != 0:
         return fail(io, FAIL_STOP)
     return request.error
@@ -109,7 +131,7 @@ def send_request(io: Ptr[LaneIo], request: Ptr[Request]) -> u32:
 @device
 def end_request(io: Ptr[LaneIo]):
     """Give the request back, when all of the answer has been read."""
-    if ON_GPU:
+    if ON_GPU and io.ticket != NO_TICKET:
         ring = Ptr[Ring](run_of(io).ring)
         turn = Ptr[u64](ring.turns + (io.ticket & (ring.slots - 1)) * 8)
         memory_barrier()

@@ -1,5 +1,6 @@
 """Threads of a lane (wasi-threads): parked until one is spawned, over memory that they share, and their futex."""
 
+from lanewise.kernel.gpu_debug import flush_text
 from lanewise.kernel.guest_memory import fail
 from lanewise.kernel.lane_io import LaneIo, Team
 from lanewise.kernel.requests import LONGEST_PAUSE, rest, run_of, stopping
@@ -58,6 +59,8 @@ def kernel_thread_argument(io: Ptr[LaneIo]) -> u32:
 @device
 def kernel_thread_done(io: Ptr[LaneIo]):
     """A thread has returned and is parked again."""
+    if io.text_bytes != 0:
+        flush_text(io)
     atomic_store(Ptr[Team](io.team).ids[io.member], u32(PARKED), order="release")
 
 
@@ -105,7 +108,7 @@ def kernel_wait(io: Ptr[LaneIo], at: u64, expected: u64, wide: u32, timeout: i64
     began = time_ns()
     pause = u32(1)
     while True:
-        if io.team != 0 and atomic_load(team.waits[io.member]) == WOKEN:
+        if io.team != 0 and atomic_load(team.waits[io.member], order="acquire") == WOKEN:
             team.waits[io.member] = 0
             return u32(WAS_WOKEN)
         if timeout >= 0 and time_ns() - began >= u64(timeout):
@@ -140,7 +143,7 @@ def kernel_notify(io: Ptr[LaneIo], at: u64, most: u32) -> u32:
     lock(io, team)
     for member in range(u32(run_of(io).team_size)):
         if woken < most and team.waits[member] == at:
-            atomic_store(team.waits[member], u64(WOKEN))
+            atomic_store(team.waits[member], u64(WOKEN), order="release")
             woken += 1
     unlock(team)
     return woken

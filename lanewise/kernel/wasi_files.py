@@ -323,13 +323,11 @@ def wasi_fd_readdir(io: Ptr[LaneIo], fd: u32, buffer: u32, room: u32, cookie: u6
         request.arguments[2] = some
         request.arguments[3] = done
         error = send_request(io, request)
-        if io.failure != 0:
-            return u32(0)
         got = u64(request.received)
-        if error == 0:
+        if error == 0 and io.failure == 0:
             take_guest_bytes(io, request, buffer + u32(done))
         end_request(io)
-        if error != 0:
+        if error != 0 or io.failure != 0:
             return error
         done += got
         if got < some:

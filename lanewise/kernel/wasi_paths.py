@@ -128,7 +128,8 @@ def wasi_path_open(
     descriptor.kind = FILE
     if descriptor.content != 0:
         descriptor.kind = COPY
-        owner(io).held = held  # the host holds nothing for a copy that it must be told to forget
+        if io.team == 0:
+            owner(io).held = held  # the host holds nothing for a copy that it must be told to forget
     if written != 0:
         let_go_of_copies(io)
     if not outside(io, result, u64(4), u32(4)):

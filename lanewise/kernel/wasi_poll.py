@@ -142,7 +142,8 @@ def handle_of(io: Ptr[LaneIo], fd: u32) -> u32:
 
 @device(inline=False)
 def poll_host(io: Ptr[LaneIo], subscriptions: u32, events: u32, count: u32, longest: u64) -> u32:
-    """Ask the host which of its files are ready, waiting for one at most so long; gives how many are."""
+    """Ask the host which of its files are ready, waiting for one at most so long; gives how many are,
+    or an error number in the upper half."""
     request = begin_request(io, u32(REQUEST_POLL))
     request.arguments[0] = longest
     pairs = Ptr[u32](data_of(request))
@@ -171,7 +172,7 @@ def poll_host(io: Ptr[LaneIo], subscriptions: u32, events: u32, count: u32, long
                     found += 1
                 asked += 1
     end_request(io)
-    return found
+    return found | (error << 16)
 
 
 @device(inline=False)
@@ -205,6 +206,8 @@ def wasi_poll_oneoff(io: Ptr[LaneIo], subscriptions: u32, events: u32, count: u3
                 longest = min(longest, time_left(io, at, began))
         if found == 0 and hosts != 0:
             found = poll_host(io, subscriptions, events, count, longest)
+            if found >> 16 != 0:
+                return found >> 16
         if found != 0:
             return tell(io, result, u64(found))
         if hosts == 0:

@@ -4,7 +4,7 @@ from lanewise.kernel.descriptors import kind_of
 from lanewise.kernel.guest_memory import copy_to_guest, fail, outside, store_u32, store_u64
 from lanewise.kernel.lane_io import CLOSED, LaneIo, Span
 from lanewise.kernel.random import random_bytes
-from lanewise.kernel.requests import owner, run_of
+from lanewise.kernel.requests import owner, rest, run_of
 from lanewise.kernel.wasi_numbers import (
     CLOCK_MONOTONIC,
     CLOCK_REALTIME,
@@ -138,6 +138,8 @@ def wasi_proc_raise(io: Ptr[LaneIo], signal: u32) -> u32:
 
 @device
 def wasi_sched_yield(io: Ptr[LaneIo]) -> u32:
+    if io.team != 0 or io.fiber != 0:
+        rest(io, u32(1))
     return u32(SUCCESS)
 
 
@@ -149,19 +151,19 @@ def not_a_socket(io: Ptr[LaneIo], fd: u32) -> u32:
 
 @device
 def wasi_sock_accept(io: Ptr[LaneIo], fd: u32, flags: u32, result: u32) -> u32:
-    return not_a_socket(io, fd)
+    return not_a_socket(io, fd) if flags <= 31 else fail(io, FAIL_ARGUMENT)
 
 
 @device
 def wasi_sock_recv(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, flags: u32, nbytes: u32, found: u32) -> u32:
-    return not_a_socket(io, fd)
+    return not_a_socket(io, fd) if flags <= 3 else fail(io, FAIL_ARGUMENT)
 
 
 @device
 def wasi_sock_send(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, flags: u32, nbytes: u32) -> u32:
-    return not_a_socket(io, fd)
+    return not_a_socket(io, fd) if flags <= 0xFFFF else fail(io, FAIL_ARGUMENT)
 
 
 @device
 def wasi_sock_shutdown(io: Ptr[LaneIo], fd: u32, how: u32) -> u32:
-    return not_a_socket(io, fd)
+    return not_a_socket(io, fd) if how <= 3 else fail(io, FAIL_ARGUMENT)

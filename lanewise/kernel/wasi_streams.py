@@ -2,8 +2,9 @@
 
 from lanewise.kernel.console import CONSOLE_RECORD, allowed, console_commit, console_reserve, write_through
 from lanewise.kernel.descriptors import content_of, kind_of
+from lanewise.kernel.gpu_debug import flush_text
 from lanewise.kernel.guest_memory import copy_from_guest, copy_to_guest, fail, load_u32, outside, store_u32
-from lanewise.kernel.lane_io import COPY, FILE, STDERR, STDIN, STDOUT, LaneIo, Span
+from lanewise.kernel.lane_io import CLOSED, COPY, FILE, PREOPENED, STDERR, STDIN, STDOUT, LaneIo, Span
 from lanewise.kernel.requests import (
     begin_request,
     end_request,
@@ -14,20 +15,24 @@ from lanewise.kernel.requests import (
     take_guest_bytes,
 )
 from lanewise.kernel.wasi_numbers import (
+    DIRECTORY,
     EBADF,
     EINVAL,
     ENOMEM,
     ESPIPE,
     FAIL_OUTPUT,
     FILESTAT_BYTES,
+    REGULAR_FILE,
     REQUEST_PREAD,
     REQUEST_PWRITE,
     REQUEST_READ,
     REQUEST_STDIN,
     REQUEST_WRITE,
+    RIGHT_FD_READ,
+    RIGHT_FD_WRITE,
     SUCCESS,
 )
-from lanewise.lang.atomics import atomic_add
+from lanewise.lang.atomics import atomic_add, atomic_load
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, u32, u64
 from lanewise.lang.vocabulary import addressof
@@ -41,6 +46,8 @@ FILESTAT_SIZE_WORD = SIZE_IN_FILESTAT // 8
 @device(inline=False)
 def bad_parts(io: Ptr[LaneIo], parts: u32, count: u32) -> u32:
     """Whether the parts are within memory; ENOMEM for so many that they cannot be."""
+    if count == 0:
+        return u32(SUCCESS)
     if u64(count) * PART_BYTES > io.memory_bytes:
         return u32(ENOMEM)
     if outside(io, parts, u64(count) * PART_BYTES, u32(4)):
@@ -60,6 +67,15 @@ def total_of(io: Ptr[LaneIo], parts: u32, count: u32) -> u64:
     return total
 
 
+@device
+def can(io: Ptr[LaneIo], fd: u32, right: u64) -> bool:
+    """Whether a descriptor is a stream or file that can be read, or written."""
+    kind = kind_of(io, fd)
+    if kind == CLOSED or kind == PREOPENED or owner(io).descriptors[fd].filetype == DIRECTORY:
+        return False
+    return owner(io).descriptors[fd].rights & right != 0
+
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -75,8 +91,11 @@ def read_here(io: Ptr[LaneIo], source: u64, left: u64, parts: u32, count: u32) -
 
 
 @device(inline=False)
-def read_host(io: Ptr[LaneIo], op: u32, handle: u32, offset: u64, parts: u32, count: u32, result: u32) -> u32:
-    """Read from the host until it gives less than it was asked for."""
+def read_host(
+    io: Ptr[LaneIo], op: u32, handle: u32, filetype: u32, offset: u64, parts: u32, count: u32, result: u32
+) -> u32:
+    """Read from the host until it gives less than it was asked for; what is no regular file is asked once."""
+    streams = op == REQUEST_STDIN or filetype != REGULAR_FILE
     done = u64(0)
     for number in range(count):
         address = load_u32(io, parts + number * 8)
@@ -90,19 +109,19 @@ def read_host(io: Ptr[LaneIo], op: u32, handle: u32, offset: u64, parts: u32, co
             request.arguments[1] = room
             request.arguments[2] = offset + done
             error = send_request(io, request)
-            if io.failure != 0:
-                return u32(0)
             got = u64(request.received)
-            if error == 0:
+            if error == 0 and io.failure == 0:
                 take_guest_bytes(io, request, address + u32(part))
             end_request(io)
+            if io.failure != 0:
+                return u32(0)
             if error != 0:
                 if done == 0:
                     return error
                 got = u64(0)
             part += got
             done += got
-            if got < room:
+            if got < room or streams:
                 return tell(io, result, done)
     return tell(io, result, done)
 
@@ -117,18 +136,20 @@ def tell(io: Ptr[LaneIo], result: u32, count: u64) -> u32:
 
 @device(inline=False)
 def wasi_fd_read(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, result: u32) -> u32:
+    kind = kind_of(io, fd)
+    if not can(io, fd, u64(RIGHT_FD_READ)):
+        return u32(EBADF)
     error = bad_parts(io, parts, count)
     if error != 0:
         return error
-    kind = kind_of(io, fd)
     if kind == STDIN:
         run = run_of(io)
         if run.stdin == 0:
-            return read_host(io, u32(REQUEST_STDIN), u32(0), u64(0), parts, count, result)
+            return read_host(io, u32(REQUEST_STDIN), u32(0), u32(0), u64(0), parts, count, result)
         given = Ptr[Span](run.stdin) + io.index
-        left = u64(given.nbytes) - owner(io).stdin_position
-        done = read_here(io, given.address + owner(io).stdin_position, left, parts, count)
-        owner(io).stdin_position += done
+        position = min(atomic_load(owner(io).stdin_position), u64(given.nbytes))  # threads may have read at once
+        done = read_here(io, given.address + position, u64(given.nbytes) - position, parts, count)
+        atomic_add(owner(io).stdin_position, done)
         return tell(io, result, done)
     if kind == COPY:
         descriptor = addressof(owner(io).descriptors[fd])
@@ -136,7 +157,8 @@ def wasi_fd_read(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, result: u32) 
         descriptor.position += done
         return tell(io, result, done)
     if kind == FILE:
-        return read_host(io, u32(REQUEST_READ), owner(io).descriptors[fd].handle, u64(0), parts, count, result)
+        file = addressof(owner(io).descriptors[fd])
+        return read_host(io, u32(REQUEST_READ), file.handle, file.filetype, u64(0), parts, count, result)
     return u32(EBADF)
 
 
@@ -152,18 +174,19 @@ def read_copy(io: Ptr[LaneIo], fd: u32, position: u64, parts: u32, count: u32) -
 
 @device(inline=False)
 def wasi_fd_pread(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, offset: u64, result: u32) -> u32:
-    error = bad_parts(io, parts, count)
-    if error != 0:
-        return error
     kind = kind_of(io, fd)
     if kind == STDIN:
         return u32(ESPIPE)
-    if kind == COPY or kind == FILE:
+    if can(io, fd, u64(RIGHT_FD_READ)):
+        error = bad_parts(io, parts, count)
+        if error != 0:
+            return error
         if offset >> 63 != 0:
             return u32(EINVAL)
         if kind == COPY:
             return tell(io, result, read_copy(io, fd, offset, parts, count))
-        return read_host(io, u32(REQUEST_PREAD), owner(io).descriptors[fd].handle, offset, parts, count, result)
+        file = addressof(owner(io).descriptors[fd])
+        return read_host(io, u32(REQUEST_PREAD), file.handle, file.filetype, offset, parts, count, result)
     return u32(EBADF)
 
 
@@ -185,10 +208,10 @@ def write_host(io: Ptr[LaneIo], op: u32, handle: u32, offset: u64, parts: u32, c
             request.arguments[0] = u64(handle)
             request.arguments[1] = offset + done
             error = send_request(io, request)
-            if io.failure != 0:
-                return u32(0)
             taken = request.values[0]
             end_request(io)
+            if io.failure != 0:
+                return u32(0)
             if error != 0:
                 if done == 0:
                     return error
@@ -203,6 +226,8 @@ def write_host(io: Ptr[LaneIo], op: u32, handle: u32, offset: u64, parts: u32, c
 @device(inline=False)
 def write_console(io: Ptr[LaneIo], stream: u32, parts: u32, count: u32, result: u32) -> u32:
     """Write to standard output or error: all parts in one piece, so that lines stay whole."""
+    if stream == 1 and io.text_bytes != 0:
+        flush_text(io)
     total = total_of(io, parts, count)
     left = allowed(io, total)
     atomic_add(owner(io).written, left)
@@ -212,27 +237,33 @@ def write_console(io: Ptr[LaneIo], stream: u32, parts: u32, count: u32, result: 
         record = console_reserve(io, stream, left)
     at = record + CONSOLE_RECORD
     done = u64(0)
+    error = u32(0)
     for number in range(count):
         address = load_u32(io, parts + number * 8)
         some = min(u64(load_u32(io, parts + number * 8 + 4)), left - done)
         if record != 0:
             copy_from_guest(io, at + done, address, some)
             done += some
-        elif some != 0:
+        elif some != 0 and error == 0:
             done += write_through(io, stream, address, some)
+            error = io.error
     if record != 0:
         console_commit(io, record)
     if cut:
         return fail(io, FAIL_OUTPUT)
+    if error != 0 and done == 0:
+        return error
     return tell(io, result, done)
 
 
 @device(inline=False)
 def wasi_fd_write(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, result: u32) -> u32:
+    kind = kind_of(io, fd)
+    if not can(io, fd, u64(RIGHT_FD_WRITE)):
+        return u32(EBADF)
     error = bad_parts(io, parts, count)
     if error != 0:
         return error
-    kind = kind_of(io, fd)
     if kind == STDOUT or kind == STDERR:
         return write_console(io, kind - STDOUT + 1, parts, count, result)
     if kind == FILE:
@@ -242,14 +273,14 @@ def wasi_fd_write(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, result: u32)
 
 @device(inline=False)
 def wasi_fd_pwrite(io: Ptr[LaneIo], fd: u32, parts: u32, count: u32, offset: u64, result: u32) -> u32:
-    error = bad_parts(io, parts, count)
-    if error != 0:
-        return error
     kind = kind_of(io, fd)
     if kind == STDOUT or kind == STDERR:
         return u32(ESPIPE)
-    if kind != FILE:
+    if not can(io, fd, u64(RIGHT_FD_WRITE)):
         return u32(EBADF)
+    error = bad_parts(io, parts, count)
+    if error != 0:
+        return error
     if offset >> 63 != 0:
         return u32(EINVAL)
     return write_host(io, u32(REQUEST_PWRITE), owner(io).descriptors[fd].handle, offset, parts, count, result)

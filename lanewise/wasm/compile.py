@@ -125,6 +125,8 @@ class Later:
 
     def __init__(self, make: Callable[[], object], delay: float = 0.0) -> None:
         self.result: object = None
+        self.over = False
+        """Whether it has been made, or has failed."""
         self._make = make
         self._delay = delay
         self._thread = threading.Thread(target=self._run, name="lanewise-optimise", daemon=True)
@@ -140,6 +142,7 @@ class Later:
             self.result = self._make()
         except LanewiseError:
             self.result = None  # the quick build goes on being used
+        self.over = True
 
 
 @functools.cache
@@ -152,6 +155,7 @@ def background() -> WorkerPool:
 def _sources() -> str:
     """Size and time of every file that guests' code depends on, as Python tells its own compiled files apart."""
     folder = Path(__file__).parent
-    patterns = ("*.py", "opcodes/*.py", "../compiler/*.py", "../devices/cpu_scheduler.py", "../lang/lane.py")
+    patterns: tuple[str, ...] = ("*.py", "opcodes/*.py", "../compiler/*.py", "../kernel/*.py", "../settings.py")
+    patterns += ("../devices/cpu_scheduler.py", "../lang/lane.py", "../lang/structs.py", "../lang/types.py")
     files = sorted(file for pattern in patterns for file in folder.glob(pattern))
     return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])

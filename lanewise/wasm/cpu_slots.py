@@ -11,7 +11,7 @@ from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import model
 from lanewise.wasm.build import Build
-from lanewise.wasm.guarded import GuardedMemory
+from lanewise.wasm.guarded import RESERVED, GuardedMemory
 from lanewise.wasm.lane_setup import references_alone
 from lanewise.wasm.lane_words import ENTERED, LaneFacts
 from lanewise.wasm.places import LineTables
@@ -24,8 +24,8 @@ def make_slots(module: model.Module, build: Build, facts: LaneFacts, words: np.n
     pointers = []
     scale = build.stride // 8
     for _ in range(workers):
-        for _ in module.memories:
-            memory = GuardedMemory(0)
+        for most in facts.memories:
+            memory = GuardedMemory(0, RESERVED if build.checks == "guard" else most * scale + model.PAGE)
             owners.append(memory)
             pointers.append(memory.address)
         for entries in facts.tables:

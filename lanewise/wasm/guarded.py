@@ -28,19 +28,20 @@ _numbers = itertools.count()
 class GuardedMemory:
     """One linear memory."""
 
-    def __init__(self, nbytes: int) -> None:
+    def __init__(self, nbytes: int, reserved: int = RESERVED) -> None:
+        """`reserved` may be less where every access is compared, as it is for those that never grow beyond."""
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
-        address = libc.mmap(_FIRST + next(_numbers) % _PLACES * RESERVED, RESERVED, 0, _FLAGS, -1, 0)
+        address = libc.mmap(_FIRST + next(_numbers) % _PLACES * RESERVED, reserved, 0, _FLAGS, -1, 0)
         if address in (None, ctypes.c_void_p(-1).value):
             raise OutOfMemoryError(
-                f"no address space for a linear memory: {RESERVED:,} bytes are reserved, though not used, for each; "
+                f"no address space for a linear memory: {reserved:,} bytes are reserved, though not used, for each; "
                 "raise the limit (ulimit -v) or make fewer instances"
             )
         self.address: int = address
         libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        weakref.finalize(self, libc.munmap, address, RESERVED)
+        weakref.finalize(self, libc.munmap, address, reserved)
         libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self._protect = libc.mprotect
         self.open(nbytes)

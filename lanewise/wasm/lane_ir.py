@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from lanewise.kernel.wasi_numbers import FAIL_STOP
+from lanewise.wasm import traps
+
 
 def word(number: int, name: str, llvm: str) -> str:
     """IR that reads a word of what a run is told."""
@@ -18,4 +21,20 @@ def thread_number() -> str:
   %first32 = mul i32 %group, %size32
   %k32 = add i32 %first32, %local
   %k = zext i32 %k32 to i64
+"""
+
+
+def tell_first(why: str, member: str) -> str:
+    """IR that notes why a thread of a lane ended, unless it is known why another did.
+
+    A thread that ends because its lane does has nothing to tell: only what ends the first one so ends the lane.
+    """
+    return f"""  %kind_only = trunc i64 {why} to i32
+  %asked_to = icmp eq i32 %kind_only, {traps.INTERRUPTED}
+  %told_to = icmp eq i32 %kind_only, {traps.KERNEL + FAIL_STOP}
+  %stopped = or i1 %asked_to, %told_to
+  %other_thread = icmp ne i32 {member}, 0
+  %silent = and i1 %stopped, %other_thread
+  %reason = select i1 %silent, i64 0, i64 {why}
+  %told = cmpxchg ptr %status_at, i64 0, i64 %reason monotonic monotonic
 """

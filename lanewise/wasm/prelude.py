@@ -12,6 +12,7 @@ from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.emitter import CALLS, FUEL_SLICE
+from lanewise.wasm.lane_ir import tell_first
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
 
 METADATA = """
@@ -187,12 +188,14 @@ _TELL = """  store i32 %kind, ptr WHERE
   %place_at = getelementptr i8, ptr WHERE, i64 4
   store i32 %place, ptr %place_at
 """
-_TELL_FIRST = """  %kind_wide = zext i32 %kind to i64
+_TELL_FIRST = f"""  %kind_wide = zext i32 %kind to i64
   %place_wide = zext i32 %place to i64
   %place_high = shl i64 %place_wide, 32
   %why = or i64 %place_high, %kind_wide
-  %told = cmpxchg ptr %report, i64 0, i64 %why monotonic monotonic
-"""
+  %status_at = getelementptr i8, ptr %report, i64 0
+  %member_at = getelementptr i8, ptr %io, i64 {LaneIo.offsets["member"]}
+  %member = load i32, ptr %member_at, align 4
+{tell_first("%why", "%member")}"""
 """Threads of a lane end one after the other; why the first one did is what counts."""
 _ASK = """  %stop_word = load ptr, ptr %stop_at, align 8
   %none = icmp eq ptr %stop_word, null
@@ -214,13 +217,14 @@ def _ask_kernel(build: Build) -> str:
 def _exits(build: Build) -> str:
     find = shared_state(build)
     if build.gpu:
-        tell_kernel = f"{_kernel_io(build)}  call void @kernel_end(ptr %io)\n" if build.process else ""
+        find_io = _kernel_io(build) if build.process else ""
+        tell_kernel = "  call void @kernel_end(ptr %io)\n" if build.process else ""
         report = (
             "  %report = load ptr, ptr %who_at, align 8\n" if build.lanes else "  store ptr %st, ptr %who_at, align 8\n"
         )
         where = "%report" if build.lanes else "%shared"
         ends = f"""{report}
-{_TELL_FIRST if build.team else _TELL.replace("WHERE", where)}{tell_kernel}
+{find_io}{_TELL_FIRST if build.team else _TELL.replace("WHERE", where)}{tell_kernel}
   call void asm sideeffect "exit;", "~{{memory}}"()
 """
         declared = "declare void @kernel_end(ptr)" if build.process else ""

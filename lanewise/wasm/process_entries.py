@@ -7,7 +7,7 @@ from lanewise.kernel.lane_io import LaneIo
 from lanewise.lang.lane import Lane
 from lanewise.wasm import state
 from lanewise.wasm.build import Build
-from lanewise.wasm.lane_ir import thread_number, word
+from lanewise.wasm.lane_ir import tell_first, thread_number, word
 from lanewise.wasm.lane_words import COUNT, ENTRY, FUEL, MEMORY, SLOT, SLOTS, STACK, STATES, STATUS
 
 KERNEL_STACK = 128 * 1024
@@ -72,8 +72,7 @@ trapped:
   %why = load i64, ptr %st
   store i64 0, ptr %st
   %status_at = getelementptr i64, ptr %status, i64 %i
-  %told = cmpxchg ptr %status_at, i64 0, i64 %why monotonic monotonic
-  call void @kernel_end(ptr %io)
+{tell_first("%why", "%local")}  call void @kernel_end(ptr %io)
   br label %done
 done:
   ret void

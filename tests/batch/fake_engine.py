@@ -35,6 +35,7 @@ class FakeRun:
     def __init__(self, task: Task, how: Callable[[int], LaneOutcome], order: Sequence[int] | None, **stopping: object):
         self.task = task
         self.stopped: str | None = None
+        self.results = None
         self.asked_to_stop = 0
         self._how = how
         self._order = range(task.lanes) if order is None else order

@@ -187,7 +187,10 @@ def test_other_seeds_give_other_numbers_and_no_seed_others_each_time(device):
 
 def chacha20(key: bytes, number: int, nonce: int) -> bytes:
     """A block of the stream cipher, as it was published: 64 bits each of block number and nonce."""
-    first = [*struct.unpack("<4I8I", b"expand 32-byte k" + key), *struct.unpack("<4I", struct.pack("<QQ", number, nonce))]
+    first = [
+        *struct.unpack("<4I8I", b"expand 32-byte k" + key),
+        *struct.unpack("<4I", struct.pack("<QQ", number, nonce)),
+    ]
     block = first.copy()
 
     def quarter(a, b, c, d):

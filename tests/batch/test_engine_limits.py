@@ -319,7 +319,8 @@ CALLS = {
 @pytest.mark.parametrize("calls", CALLS)
 def test_calls_without_end_exhaust_the_stack_of_their_lane_alone(calls, device, tmp_path):
     deep = program(
-        "(if (i32.eq (call $argument) (i32.const 1)) (then (drop (call $deeper (i32.const 0))))) (call $say (i32.const 3))",
+        """(if (i32.eq (call $argument) (i32.const 1)) (then (drop (call $deeper (i32.const 0)))))
+        (call $say (i32.const 3))""",
         "random_get",
         "path_open",
         more=recursion(CALLS[calls]),

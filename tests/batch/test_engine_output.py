@@ -137,7 +137,8 @@ def test_lanes_that_are_stopped_while_they_write_take_nothing_from_others(device
         assert [words(outcomes[lane].stdout) for lane in range(20)] == [[1]] * 20
         for lane in range(20, 24):
             one = outcomes.get(lane)
-            assert one is None or (one.stdout[:4] in (b"", b"\1\0\0\0") and (len(one.stdout) - 4) % 60_000 in (0, 59_996))
+            assert one is None or one.stdout[:4] in (b"", b"\1\0\0\0")
+            assert one is None or one.kind in ("interrupted", "output limit reached")
 
 
 # --- the limit -------------------------------------------------------------------------------------------------------
@@ -324,4 +325,4 @@ def test_host_input_reaches_the_lane_as_it_comes(device, monkeypatch):
     writer.join()
     os.close(reading)
     assert ended.outcomes[0].stderr == b"abcdefghij"
-    assert words(ended.stdout[0])[::3] in ([5, 2], [5, 0])  # 5, 3, 2, 0, or 5, 5, 0 if the lane came late
+    assert words(ended.stdout[0]) in ([5, 3, 2, 0], [5, 5, 0])  # the latter if the lane came late

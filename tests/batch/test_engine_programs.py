@@ -32,7 +32,8 @@ REFUSED = {
     ),
     "wrong type": (
         importing("wasi_snapshot_preview1", "fd_write", "(func (param i32 i32) (result i32))"),
-        "the program imports wasi_snapshot_preview1.fd_write as (i32, i32) -> (i32), it is (i32, i32, i32, i32) -> (i32)",
+        "the program imports wasi_snapshot_preview1.fd_write as (i32, i32) -> (i32), "
+        "it is (i32, i32, i32, i32) -> (i32)",
     ),
     "wrong type of the vocabulary": (
         importing("gpu", "thread_id", "(func (param i32) (result i64))"),
@@ -50,8 +51,8 @@ REFUSED = {
     ),
     "WASI preview 0": (
         importing("wasi_unstable", "fd_write"),
-        f"the program imports wasi_unstable.fd_write, {NOT_HERE}. wasi_unstable.fd_write is WASI preview 0, which ended "
-        f"in 2019; {WASIP1}",
+        f"the program imports wasi_unstable.fd_write, {NOT_HERE}. wasi_unstable.fd_write is WASI preview 0, which "
+        f"ended in 2019; {WASIP1}",
     ),
     "WASI 0.2": (
         importing("wasi:cli/stdout@0.2.0", "get-stdout"),
@@ -129,7 +130,8 @@ def test_what_is_no_module_is_recognised(data, message, device):
         ('(module (func (export "main") (result i32) (i32.const 5)))', 5),
         ('(module (func (export "main") (param i32 i32) (result i32) (i32.add (local.get 0) (i32.const 6))))', 6),
         ('(module (func (export "main") (result i32) (i32.const 5)) (func (export "_start")))', 0),
-        ('(module (import "env" "memory" (memory 1)) (func (export "_start") (i32.store (i32.const 8) (i32.const 1))))', 0),
+        ('(module (import "env" "memory" (memory 1)) (func (export "_start") (i32.store (i32.const 8) (i32.const 1))))',
+         0),
         ('(module (import "env" "memory" (memory 1 1 shared)) (func (export "_start")))', 0),
         ('(module (memory 1) (func $first (i32.store (i32.const 0) (i32.const 3))) (start $first)'
          ' (func (export "main") (result i32) (i32.load (i32.const 0))))', 3),

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from engine_runs import SAY, SOON, ARGUMENT, assembled, imports, numbers, run, run_all, words
+from engine_runs import ARGUMENT, SAY, SOON, assembled, imports, numbers, run, run_all, words
 
 from lanewise.batch.spec import Limits
 
@@ -71,7 +71,8 @@ THREADED = assembled(f"""(module
       (local.set $at (i32.add (i32.const 8192) (i32.mul (local.get $number) (i32.const 512))))
       (i32.store (local.get $at) (i32.add (local.get $at) (i32.const 16)))
       (i32.store offset=4 (local.get $at) (i32.const 200))
-      (memory.fill (i32.add (local.get $at) (i32.const 16)) (i32.add (i32.const 64) (local.get $number)) (i32.const 200))
+      (memory.fill
+        (i32.add (local.get $at) (i32.const 16)) (i32.add (i32.const 64) (local.get $number)) (i32.const 200))
       (drop (call $fd_write (i32.const 1) (local.get $at) (i32.const 1) (i32.add (local.get $at) (i32.const 8))))
       (drop (call $fd_write (i32.const 1) (local.get $at) (i32.const 1) (i32.add (local.get $at) (i32.const 8))))))
     (if (i32.eq (local.get $way) (i32.const 9)) (then (call $for_ever)))
@@ -102,7 +103,8 @@ THREADED = assembled(f"""(module
       (call $say (local.get $count))
       (call $say (local.get $fd))))
     (if (i32.eq (local.get $way) (i32.const 2)) (then (drop (call $spawn (i32.const 2))) (call $for_ever)))
-    (if (i32.eq (local.get $way) (i32.const 3)) (then (drop (call $spawn (i32.const 3))) (call $wait_for (i32.const 9))))
+    (if (i32.eq (local.get $way) (i32.const 3)) (then
+      (drop (call $spawn (i32.const 3))) (call $wait_for (i32.const 9))))
     (if (i32.eq (local.get $way) (i32.const 4)) (then
       (drop (call $spawn (i32.const 4)))
       (call $wait_for (i32.const 1))
@@ -152,10 +154,14 @@ THREADED = assembled(f"""(module
       (call $wait_for (i32.const 2))
       (call $say (global.get $own))
       (call $say (i32.load (i32.const 8)))))
-    (if (i32.eq (local.get $way) (i32.const 12)) (then (drop (call $spawn (i32.const 6))) (call $proc_exit (i32.const 5))))
-    (if (i32.eq (local.get $way) (i32.const 13)) (then (drop (call $spawn (i32.const 13))) (call $wait_for (i32.const 9))))
-    (if (i32.eq (local.get $way) (i32.const 14)) (then (drop (call $spawn (i32.const 6))) (call $wait_for (i32.const 9))))
-    (if (i32.eq (local.get $way) (i32.const 15)) (then (drop (call $spawn (i32.const 15))) (call $proc_exit (i32.const 6))))
+    (if (i32.eq (local.get $way) (i32.const 12)) (then
+      (drop (call $spawn (i32.const 6))) (call $proc_exit (i32.const 5))))
+    (if (i32.eq (local.get $way) (i32.const 13)) (then
+      (drop (call $spawn (i32.const 13))) (call $wait_for (i32.const 9))))
+    (if (i32.eq (local.get $way) (i32.const 14)) (then
+      (drop (call $spawn (i32.const 6))) (call $wait_for (i32.const 9))))
+    (if (i32.eq (local.get $way) (i32.const 15)) (then
+      (drop (call $spawn (i32.const 15))) (call $proc_exit (i32.const 6))))
   ))""")
 
 
@@ -260,6 +266,6 @@ def test_time_ends_lanes_whose_threads_never_end(device):
 
 def test_fuel_ends_a_lane_in_whichever_thread_it_runs_out(device):
     given = numbers(lambda lane: WAYS.index(("count", "wait for ever", "exit", "futex")[lane]))
-    ended = run_all(THREADED, device, 4, given, threads=3, limits=Limits(fuel=20_000_000, timeout=30))
+    ended = run_all(THREADED, device, 4, given, threads=3, limits=Limits(fuel=5_000_000, timeout=30))
     assert ended.kinds == [None, "out of fuel", None, None]
     assert ended.codes == [0, None, 9, 0]

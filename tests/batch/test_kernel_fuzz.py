@@ -1,4 +1,4 @@
-"""Thousands of calls with random arguments: whatever lanes ask for, they stay in their memory and in their directory."""
+"""Thousands of calls with random arguments: whatever lanes ask for, they stay in their memory and their directory."""
 
 import os
 import random
