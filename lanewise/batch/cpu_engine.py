@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from typing import Any
 
@@ -28,6 +29,7 @@ from lanewise.wasm.lane_words import ENTRY
 _CONSOLE_BYTES = 16 * 2**20
 _COPIES_BYTES = 1 << 30
 """Copies of files that are kept at a time; what has no room is read through the host."""
+_COPIES_PIECE = 4 << 20
 _REQUEST_BYTES = 64 * 1024
 """Data that a request can take."""
 _WAVE_LANES = 16 * 1024
@@ -64,7 +66,8 @@ class CpuWaves(WaveBackend):
         self._workers = min(device.properties.cores, task.lanes)
         slots = self._workers * self._group
         self._copies: list[np.ndarray[Any, Any]] = []
-        self._copied = 0
+        self._copied = self._filled = 0
+        self._placing = threading.Lock()
         self._keep: list[Any] = []
         self._words = np.zeros(lanes.ARRAYS, np.uint64)
         self._slots = make_slots(self.module, self._build, self._made.facts, self._words, slots)
@@ -95,13 +98,18 @@ class CpuWaves(WaveBackend):
         self._code = NativeCode("program", library.address(ENTRY), library, stack_bytes=stack)
 
     def place(self, content: bytes) -> int:
-        if self._copied + len(content) > _COPIES_BYTES:
-            return 0
-        self._copied += len(content)
-        aligned = np.empty(-(-len(content) // 8), np.uint64)
-        aligned.view(np.uint8)[: len(content)] = np.frombuffer(content, np.uint8)
-        self._copies.append(aligned)
-        return int(aligned.ctypes.data)
+        with self._placing:
+            size = (len(content) + 7) // 8 * 8
+            if self._copied + size > _COPIES_BYTES:
+                return 0
+            if not self._copies or self._filled + size > self._copies[-1].nbytes:
+                self._copies.append(np.empty(max(size, _COPIES_PIECE), np.uint8))
+                self._filled = 0
+            at, self._filled = self._filled, self._filled + size
+            self._copied += size
+            piece = self._copies[-1]
+        ctypes.memmove(piece.ctypes.data + at, content, len(content))
+        return int(piece.ctypes.data) + at
 
     def forget_copies(self) -> bool:
         if self._copied < _COPIES_BYTES // 2:
@@ -131,7 +139,7 @@ class CpuWaves(WaveBackend):
         run["state"] = (self._state.ctypes.data, count_of(buffers.state))
         run["input"] = (self._input.ctypes.data, count_of(buffers.input))
         run["output"] = (self._output.ctypes.data, buffers.output)
-        run["picture"], run["shared"] = self._picture.ctypes.data, self._shared.ctypes.data
+        run["picture"], run["shared"] = self._picture.ctypes.data, self._shared.ctypes.data if self.program.meets else 0
         words = self._words
         words[lanes.COUNT], words[lanes.NEXT], words[lanes.SLOT] = count, 0, 0
         words[lanes.CHUNK] = max(1, count // (self._workers * _CHUNKS))

@@ -78,6 +78,11 @@ class Run:
 
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order in which they end."""
+        for burst in self.bursts():
+            yield from burst
+
+    def bursts(self) -> Iterator[list[LaneOutcome]]:
+        """The same, all at once that have ended since the last look."""
         limit = self.task.limits.timeout
         deadline = None if limit is None else time.monotonic() + limit
         first = 0
@@ -105,7 +110,7 @@ class Run:
         if deadline is not None and time.monotonic() > deadline:
             self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
 
-    def _wave(self, first: int, count: int, deadline: float | None) -> Iterator[LaneOutcome]:
+    def _wave(self, first: int, count: int, deadline: float | None) -> Iterator[list[LaneOutcome]]:
         service = self._service = HostService(self._files, Outputs(), self.task.streaming)
         told = np.zeros(count, bool)
         self._records = np.zeros(count, LaneRecord.dtype)
@@ -116,10 +121,11 @@ class Run:
                 over = self._backend.wait(_STEP)
                 if service.failure is not None:
                     raise service.failure
-                for outcome in self._ended(first, told):
-                    yield outcome
-                    if self.task.fail_fast and not outcome.ok:
-                        self._wish = self._wish or LANE_FAILED
+                burst = list(self._ended(first, told))
+                if self.task.fail_fast and not all(outcome.ok for outcome in burst):
+                    self._wish = self._wish or LANE_FAILED
+                if burst:
+                    yield burst
                 if not over:
                     self._watch(deadline)
         except DeviceError as error:
@@ -129,10 +135,11 @@ class Run:
             if not over:
                 lost = self._end_wave(service) or lost
             service.close()
-        if not lost:
-            yield from self._ended(first, told)
+        last = [] if lost else list(self._ended(first, told))
         if self._wish is not None:
-            yield from self._cut_off(first, told, lost)
+            last += self._cut_off(first, told, lost)
+        if last:
+            yield last
 
     def _end_wave(self, service: HostService) -> bool:
         """End a wave that is not over, or never began; says whether the device was lost by it."""

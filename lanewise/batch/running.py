@@ -41,6 +41,9 @@ class Running(Protocol):
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order in which they end; those that the end of the run cut off are among them."""
 
+    def bursts(self) -> Iterator[list[LaneOutcome]]:
+        """The same, all at once that have ended since the last look."""
+
     def stop(self) -> None:
         """End soon."""
 

@@ -128,12 +128,15 @@ def _write_outcomes(run: Running, tally: Tally, sink: Sink) -> str | None:
     """Count lanes and write what they wrote as they end; gives what went wrong with the run, if something did."""
     order = LaneOrder()
     trouble = None
-    outcomes = run.outcomes()
+    bursts = run.bursts()
     try:
         try:
-            for outcome in outcomes:
-                tally.add(outcome)
-                sink.put(order.push(outcome) if sink.ordered else [outcome])
+            for burst in bursts:
+                ready = []
+                for outcome in burst:
+                    tally.add(outcome)
+                    ready += order.push(outcome) if sink.ordered else [outcome]
+                sink.put(ready)
         except OutputError:
             raise
         except LanewiseError as error:
@@ -141,7 +144,7 @@ def _write_outcomes(run: Running, tally: Tally, sink: Sink) -> str | None:
         sink.put(order.rest())
     except (OutputError, BrokenPipeError):  # nobody gets what the other lanes would write
         run.stop()
-        for _ in outcomes:
+        for _ in bursts:
             pass
         raise
     return trouble

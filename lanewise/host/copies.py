@@ -63,5 +63,7 @@ def _read(descriptor: int, status: os.stat_result) -> bytes | None:
             break
         pieces.append(piece)
         missing -= len(piece)
+        if missing == 1:
+            break  # as much as there is, and less than was asked for
     same = missing == 1 and _version(os.fstat(descriptor)) == _version(status)
     return b"".join(pieces) if same else None

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lanewise.errors import ArgumentError
 from lanewise.host import named, polls
+from lanewise.host.beneath import open_beneath, plain_parts
 from lanewise.host.copies import Copies
 from lanewise.host.filestat import WORD, check_times, encode_filestat, kind_of, rights_of, set_times
 from lanewise.host.handles import OFFSETS, CopiedFile, Identity, Location, OpenDirectory, OpenFile, identity_of
@@ -194,6 +195,10 @@ class LaneFiles:
         if handle in self._files or handle in self._copied:
             raise failure(errno.ENOTDIR)
         start = self._directory(handle)
+        if not oflags and not fdflags and not rights & wasi.RIGHT_FD_WRITE:
+            reply = self._open_simply(start, asked.data, rights)
+            if reply is not None:
+                return reply
         flags = named.open_flags(lookup, oflags, fdflags, rights, asked.data)
         creates = bool(oflags & wasi.OFLAG_CREAT)
         follow = bool(lookup & wasi.LOOKUP_SYMLINK_FOLLOW) and not (creates and oflags & wasi.OFLAG_EXCL)
@@ -210,6 +215,24 @@ class LaneFiles:
                 keep = True
             else:
                 reply, keep = self._opened_file(descriptor, status, location, oflags, fdflags, rights)
+        finally:
+            if not keep:
+                os.close(descriptor)
+        return reply
+
+    def _open_simply(self, start: OpenDirectory, path: bytes, rights: int) -> Reply | None:
+        """Open a regular file that is only read, by a path of nothing but names; None if it is anything else."""
+        parts = plain_parts(path)
+        descriptor = None if parts is None else open_beneath(start.descriptor, path)
+        if parts is None or descriptor is None:
+            return None
+        keep = False
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            location = Location(start.location.root, (*start.location.names, *parts))
+            reply, keep = self._opened_file(descriptor, status, location, 0, 0, rights)
         finally:
             if not keep:
                 os.close(descriptor)

@@ -22,7 +22,9 @@ def kernel_code(target: Target) -> bytes:
     def make() -> bytes:
         from lanewise.kernel.library import kernel_ir  # all of the kernel's source, which is seldom read
 
-        return compile_module(kernel_ir(target), target, name="kernel", cache=None).code
+        # On a CPU everybody's first program waits for this, and little of its time is spent there.
+        level = 3 if target.kind == "nvptx" else 1
+        return compile_module(kernel_ir(target), target, name="kernel", level=level, cache=None).code
 
     return _cached("kernel", target, make)
 

@@ -215,7 +215,7 @@ shrink:
   %closed = call i32 @mprotect(ptr %from, i64 %excess, i32 0)
   br label %drop
 kept:
-  %large = icmp ugt i64 %used, 131072
+  %large = icmp ugt i64 %used, 2097152
   br i1 %large, label %drop, label %clear
 drop:
   %dropped = call i32 @madvise(ptr %base, i64 %used, i32 4)

@@ -81,14 +81,25 @@ class ModuleProgram:
             if index not in own:
                 declared.append(self._declaration(index, body.type))
         if not last:
-            declared.append(f"{self.context.functions_symbol} = external hidden constant [{self.entries} x {_ENTRY}]")
+            declared.append(
+                f"{self.context.functions_symbol} = external {self._elsewhere}constant [{self.entries} x {_ENTRY}]"
+            )
         bodies = [self.module.bodies[index - self.module.imported_functions] for index in own]
         declared += sorted({declaration(body) for body in bodies if body.provided})
         return "\n".join([*declared, *texts, prelude(self.build)])
 
+    @property
+    def _elsewhere(self) -> str:
+        """How what another piece defines is seen.
+
+        On a CPU pieces may come to lie far apart, so it is reached by tables of addresses, which default visibility
+        brings with it. A GPU's linker puts all in one place.
+        """
+        return "hidden " if self.build.gpu else ""
+
     def _declaration(self, index: int, kind: FuncType) -> str:
         result, _, parameters = signature(kind).partition(" (")
-        return f"declare hidden {self.context.convention}{result} {self.context.symbol(index)}({parameters}"
+        return f"declare {self._elsewhere}{self.context.convention}{result} {self.context.symbol(index)}({parameters}"
 
     # --- how an instance begins --------------------------------------------------------------------------------------
 

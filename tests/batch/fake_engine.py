@@ -53,6 +53,11 @@ class FakeRun:
             raise self._error
         self.stopped = self._stopped_as
 
+    def bursts(self) -> Iterator[list[LaneOutcome]]:
+        """One lane at a time."""
+        for outcome in self.outcomes():
+            yield [outcome]
+
     def stop(self) -> None:
         """Note that it was asked for."""
         self.asked_to_stop += 1

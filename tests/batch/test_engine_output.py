@@ -80,41 +80,6 @@ def test_a_lane_that_ends_while_another_writes_has_all_of_its_output(room, devic
         assert [len(one) for one in ended.stdout] == ([3_000_004] + [4] * 299) * 2
 
 
-NAPPING = program(
-    """(call $say (i32.const 5))
-    (if (i32.eq (call $argument) (i32.const 39)) (then
-      (i32.store (i32.const 16) (i32.const 1))
-      (i64.store (i32.const 24) (i64.const 200000000))
-      (drop (call $poll_oneoff (i32.const 0) (i32.const 128) (i32.const 1) (i32.const 300)))))""",
-    "poll_oneoff",
-    numbered=True,
-)
-
-
-def test_output_behind_a_write_under_way_is_waited_for(device, monkeypatch):
-    """The first write looks as if it were under way for as long as one lane naps."""
-    if device.name != "cpu":
-        pytest.skip("only memory of the CPU can be changed while lanes run; what reads it is the same")
-    look, looks = cpu_engine.CpuWaves.look, []
-
-    def during_a_write(waves):
-        first = waves._console_bytes[:4].view("u4")
-        kept = int(first[0])
-        if waves._launch.done or not kept:
-            return look(waves)
-        looks.append(1)
-        first[0] = 0
-        try:
-            return look(waves)
-        finally:
-            first[0] = kept
-
-    monkeypatch.setattr(cpu_engine.CpuWaves, "look", during_a_write)
-    ended = run_all(NAPPING, device, 40, numbers())
-    assert looks
-    assert [words(one) for one in ended.stdout] == [[5]] * 40
-
-
 ENDLESS = program(
     """(call $say (i32.const 1))
     (if (i32.ge_u (call $argument) (i32.const 20)) (then
