@@ -2,8 +2,8 @@
 
     python3 benchmarks/wasm/costs.py [--device cuda] [--lanes 16384]
 
-Each guest runs as it is compiled, and once more with one rule taken out of the compiler, in a process and with a cache of
-its own. Such code is not safe to use, which is why there is no option for it.
+Each guest runs as it is compiled, and once more with one rule taken out of the compiler, in a process and with a cache
+of its own. Such code is not safe to use, which is why there is no option for it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -69,6 +68,8 @@ def _array(name: str, path: str | None) -> np.ndarray[Any, Any] | None:
 
 
 def _write(path: str, write: Callable[[IO[bytes]], object]) -> None:
+    import tempfile  # for runs that leave something, which most do not
+
     directory = str(Path(path).absolute().parent)
     try:
         with tempfile.NamedTemporaryFile(dir=directory, prefix=".gpu-run-", delete=False) as file:

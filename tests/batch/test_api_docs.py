@@ -48,7 +48,7 @@ def test_every_field_of_json_is_described():
 def test_the_commands_can_be_parsed():
     shown = re.findall(r"^\$ gpu-run (.*?)(?: {2,}#.*| > .*)?$", GUIDE, re.MULTILINE)
     for words in [*shown, *(command.removeprefix("gpu-run ") for command, _ in EXAMPLES)]:
-        assert parse(words.replace("'", "").split()).program == "app.wasm"
+        assert parse(words.replace("'", "").split()).program in ("app.wasm", "mandelbrot.wasm", "parallel_map.wasm")
 
 
 def test_python_blocks_run(tmp_path):
