@@ -88,7 +88,7 @@ class CudaWaves(WaveBackend):
         copies = min(_COPIES_BYTES, device.properties.memory_bytes // 16) if task.directories else 8
         self._copies, self._copied = device.empty(copies, np.uint8), 0
         # Lanes lie in whole warps, and where they meet in whole groups.
-        unit = self._group if self.program.meets else max(WARP_SIZE, self.program.team)
+        unit = max(WARP_SIZE, self._group if self.program.meets else self.program.team)
         each = self._arena + self._cells * 8 + LaneIo.size
         most = int(device.properties.memory_bytes * _MEMORY_SHARE) // each // unit * unit
         wanted = -(-task.lanes * max(1, self.program.team) // unit) * unit
@@ -190,14 +190,15 @@ class CudaWaves(WaveBackend):
     def wait(self, seconds: float) -> bool:
         assert self._service is not None
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if not self._device.idle():
-                time.sleep(_IDLE_CHECKS_SECONDS)
-            elif self._service.stopping or self.program.team or int(self._progress.get().min()) >= self._count:
-                return True
-            else:
+        while True:
+            if self._device.idle():
+                if self._service.stopping or self.program.team or int(self._progress.get().min()) >= self._count:
+                    return True
                 self._begin()  # lanes that ended early left their slot's other lanes behind
-        return False
+            elif time.monotonic() >= deadline:
+                return False
+            else:
+                time.sleep(_IDLE_CHECKS_SECONDS)
 
     def look(self) -> np.ndarray[Any, Any]:
         raw = self._device.peek(self._records.address, self._count * LaneRecord.size)

@@ -120,7 +120,8 @@ class HostRing:
     def close(self) -> None:
         """The run is over: no kernel uses the ring any more."""
         self._over.set()
-        if self._server.is_alive():
+        # The last reference may go on any thread, also on the server's own.
+        if self._server.is_alive() and threading.current_thread() is not self._server:
             self._server.join()
         if self._waiting is not None:
             self._waiting.shutdown(wait=True)  # late answers must not find the memory gone

@@ -247,4 +247,4 @@ def small_waves(monkeypatch: Any, device: Any, lanes: int = 4) -> int:
     few_slots(monkeypatch)
     monkeypatch.setattr(cpu_engine, "_WAVE_LANES", lanes)
     monkeypatch.setattr(cuda_engine, "_LANES_PER_SLOT", 1)
-    return lanes if device.name == "cpu" else int(cuda_engine.SLOT_GROUP)
+    return lanes if device.name == "cpu" else int(cuda_engine.WARP_SIZE)

@@ -117,7 +117,7 @@ def test_fuel_and_output_are_limited(gpu_run):
 
 
 def test_fail_fast_ends_the_run(gpu_run):
-    status, _, err = gpu_run("--fail-fast", "--lanes", "100000", "app.wasm", "odd", "{lane}")
+    status, _, err = gpu_run("--fail-fast", "--lanes", "4000000", "app.wasm", "odd", "{lane}")  # more than run at once
     assert status == 1
     assert "gpu-run: a lane failed; " in err
 

