@@ -37,6 +37,10 @@ _MEMORY_SHARE = 0.7
 """How much of the GPU's memory lanes may take."""
 
 
+_LARGE = ("_memory", "_states", "_ios", "_console_bytes", "_copies", "_teams", "_shared", "_records", "_status")
+"""Arrays of a run that are worth giving back at once."""
+
+
 class CudaWaves(WaveBackend):
     """One GPU."""
 
@@ -222,4 +226,18 @@ class CudaWaves(WaveBackend):
         return results_of(self.task.buffers, self._state.get(), self._output.get(), self._picture.get())
 
     def close(self) -> None:
+        """Give the memory back at once: the next run needs it, and this object may live on in some traceback."""
         self._ring.close()
+        for name in (
+            "_memory",
+            "_states",
+            "_ios",
+            "_console_bytes",
+            "_copies",
+            "_teams",
+            "_shared",
+            "_records",
+            "_status",
+        ):
+            self.__dict__.pop(name, None)
+        self._keep = []

@@ -36,6 +36,10 @@ def test_ends_as_stated_under_wasmtime(program, tmp_path):
             assert outcome.tree == peer.tree_of(peer.prepare(case, tmp_path / f"{name}-again")), name
 
 
+STACKS = {"json": "48K", "recursion": "48K"}
+"""For a GPU, whose lanes have little stack: what programs need that call themselves many times."""
+
+
 @pytest.mark.parametrize("program", SOURCES)
 def test_does_on_lanes_what_it_does_under_wasmtime(program, device, tmp_path):
     for name, case in cases_of(program):
