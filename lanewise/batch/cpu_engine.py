@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from lanewise.batch.backend import SHARED_BYTES, WaveBackend, count_of, results_of, words_of
 from lanewise.batch.program import Program, process_code, with_kernel
-from lanewise.batch.requests import ERROR_AT, REQUEST_IN, REQUEST_OUT
+from lanewise.batch.requests import read_request, write_reply
 from lanewise.batch.service import HostService, StoppedError
 from lanewise.batch.spec import Results, Task
 from lanewise.batch.wave import tell_time
@@ -67,7 +66,6 @@ class CpuWaves(WaveBackend):
         slots = self._workers * self._group
         self._copies: list[np.ndarray[Any, Any]] = []
         self._copied = self._filled = 0
-        self._placing = threading.Lock()
         self._keep: list[Any] = []
         self._words = np.zeros(lanes.ARRAYS, np.uint64)
         self._slots = make_slots(self.module, self._build, self._made.facts, self._words, slots)
@@ -98,18 +96,17 @@ class CpuWaves(WaveBackend):
         self._code = NativeCode("program", library.address(ENTRY), library, stack_bytes=stack)
 
     def place(self, content: bytes) -> int:
-        with self._placing:
-            size = (len(content) + 7) // 8 * 8
-            if self._copied + size > _COPIES_BYTES:
-                return 0
-            if not self._copies or self._filled + size > self._copies[-1].nbytes:
-                self._copies.append(np.empty(max(size, _COPIES_PIECE), np.uint8))
-                self._filled = 0
-            at, self._filled = self._filled, self._filled + size
-            self._copied += size
-            piece = self._copies[-1]
-        ctypes.memmove(piece.ctypes.data + at, content, len(content))
-        return int(piece.ctypes.data) + at
+        size = (len(content) + 7) // 8 * 8
+        if self._copied + size > _COPIES_BYTES:
+            return 0
+        if not self._copies or self._filled + size > self._copies[-1].nbytes:
+            self._copies.append(np.empty(max(size, _COPIES_PIECE), np.uint8))
+            self._filled = 0
+        address = int(self._copies[-1].ctypes.data) + self._filled
+        self._filled += size
+        self._copied += size
+        ctypes.memmove(address, content, len(content))
+        return address
 
     def forget_copies(self) -> bool:
         if self._copied < _COPIES_BYTES // 2:
@@ -163,16 +160,7 @@ class CpuWaves(WaveBackend):
         service = self._service
         assert service is not None
         try:
-            lane, op, *arguments, sent, room = REQUEST_IN.unpack(ctypes.string_at(address, REQUEST_IN.size))
-            data = ctypes.string_at(address + Request.size, sent) if sent else b""
-            if service.stopping:
-                return 1
-            reply = service.serve(lane, op, arguments, data, room)
-            values = (*reply.values, 0, 0, 0, 0, 0, 0)[:6]
-            head = REQUEST_OUT.pack(reply.errno, len(reply.data), *values)
-            ctypes.memmove(address + ERROR_AT, head, len(head))
-            if reply.data:
-                ctypes.memmove(address + Request.size, reply.data, len(reply.data))
+            write_reply(address, service.serve(*read_request(address)))
         except StoppedError:
             return 1
         except BaseException as error:  # no exception passes through native code

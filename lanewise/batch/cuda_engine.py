@@ -35,8 +35,6 @@ _IDLE_CHECKS_SECONDS = 200e-6
 _GROW_BYTES = 64 * PAGE
 _MEMORY_SHARE = 0.7
 """How much of the GPU's memory lanes may take."""
-
-
 _LARGE = ("_memory", "_states", "_ios", "_console_bytes", "_copies", "_teams", "_shared", "_records", "_status")
 """Arrays of a run that are worth giving back at once."""
 
@@ -228,16 +226,6 @@ class CudaWaves(WaveBackend):
     def close(self) -> None:
         """Give the memory back at once: the next run needs it, and this object may live on in some traceback."""
         self._ring.close()
-        for name in (
-            "_memory",
-            "_states",
-            "_ios",
-            "_console_bytes",
-            "_copies",
-            "_teams",
-            "_shared",
-            "_records",
-            "_status",
-        ):
+        for name in _LARGE:
             self.__dict__.pop(name, None)
         self._keep = []

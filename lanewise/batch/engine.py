@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -31,8 +32,6 @@ _CUT_OFF = {
     LANE_FAILED: "interrupted",
     DEVICE_FAILED: "device lost",
 }
-
-
 _STOPPED = (traps.INTERRUPTED, traps.KERNEL + FAIL_STOP)
 
 
@@ -48,6 +47,7 @@ class Run:
         self._program = program_of(task, module)
         self.results: Results | None = None
         """What lanes have left in the buffers, once the outcomes have ended."""
+        self._placing = threading.Lock()
         self._files = Filesystem(task.directories, self._place)
         try:
             self._backend = _backend_for(task, self._program)
@@ -57,7 +57,8 @@ class Run:
         self._service: HostService | None = None
 
     def _place(self, content: bytes) -> int:
-        return self._backend.place(content)
+        with self._placing:  # lanes open files from several threads
+            return self._backend.place(content)
 
     @property
     def device_name(self) -> str:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 
+from lanewise.host.reply import Reply
 from lanewise.kernel.lane_io import Request
 
-REQUEST_IN = struct.Struct("<16xII6QII")
+_IN = struct.Struct("<16xII6QII")
 """From the beginning of a Request: lane, op, arguments, sent, room."""
-REQUEST_OUT = struct.Struct("<II6Q")
+_OUT = struct.Struct("<II6Q")
 """From `error` on: error, received, values."""
-ERROR_AT: int = Request.offsets["error"]
-assert REQUEST_IN.size == ERROR_AT
-assert ERROR_AT + REQUEST_OUT.size == Request.size
+_ERROR_AT: int = Request.offsets["error"]
+assert _IN.size == _ERROR_AT
+assert _ERROR_AT + _OUT.size == Request.size
+
+
+def read_request(at: int) -> tuple[int, int, list[int], bytes, int]:
+    """What is asked at an address: the lane, the operation, its arguments, the data that goes along, and the room."""
+    lane, op, *arguments, sent, room = _IN.unpack(ctypes.string_at(at, _IN.size))
+    return lane, op, arguments, ctypes.string_at(at + Request.size, sent) if sent else b"", room
+
+
+def write_reply(at: int, reply: Reply) -> None:
+    """Put the answer where the request is."""
+    head = _OUT.pack(reply.errno, len(reply.data), *(*reply.values, 0, 0, 0, 0, 0, 0)[:6])
+    ctypes.memmove(at + _ERROR_AT, head, len(head))
+    if reply.data:
+        ctypes.memmove(at + Request.size, reply.data, len(reply.data))

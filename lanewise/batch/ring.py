@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.batch.requests import ERROR_AT, REQUEST_IN, REQUEST_OUT
+from lanewise.batch.requests import read_request, write_reply
 from lanewise.batch.service import HostService, StoppedError
 from lanewise.compiler import load_object
 from lanewise.devices.cuda import CudaDevice
@@ -82,8 +82,7 @@ class HostRing:
         for _ in range(ready):
             ticket, self._ticket = self._ticket, self._ticket + 1
             at = self._mapped.host + (ticket & (SLOTS - 1)) * _STEP
-            lane, op, *arguments, sent, room = REQUEST_IN.unpack(ctypes.string_at(at, REQUEST_IN.size))
-            data = ctypes.string_at(at + Request.size, sent) if sent else b""
+            lane, op, arguments, data, room = read_request(at)
             answer = functools.partial(self._answer, service, at, ticket, lane, op, arguments, data, room)
             if service.may_block(lane, op, arguments):
                 self._waiting = self._waiting or ThreadPoolExecutor(_THREADS, thread_name_prefix="lanewise-request")
@@ -110,11 +109,7 @@ class HostRing:
         except BaseException as error:
             service.failure = service.failure or error
             return
-        values = (*reply.values, 0, 0, 0, 0, 0, 0)[:6]
-        head = REQUEST_OUT.pack(reply.errno, len(reply.data), *values)
-        ctypes.memmove(at + ERROR_AT, head, len(head))
-        if reply.data:
-            ctypes.memmove(at + Request.size, reply.data, len(reply.data))
+        write_reply(at, reply)
         self._library.answer(at, ticket)
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """Many lanes: one function of a module called once per element of arrays, each as if on a fresh instance.
 
 A function that needs nothing of an instance is called in a plain loop (on a GPU: a thread an element). Others run on
-slots: an instance's state and memory, made anew for each element. `LaneProgram` gives the IR, and the words below are
-what the host tells it.
+slots: an instance's state and memory, made anew for each element. `LaneProgram` gives the IR; what the
+host tells it is in `lane_words`.
 """
 
 from __future__ import annotations

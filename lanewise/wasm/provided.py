@@ -38,12 +38,12 @@ def provide(module: Module, services: Services) -> Module:
 
     Indices stay as they are: imported functions come first, and so do these.
     """
-    wanted = [one for one in module.imports if one.kind == "function"]
-    stubs = [Function(_checked(one, services).type, 0, 0, _checked(one, services).symbol) for one in wanted]
+    given = [_checked(one, services) for one in module.imports if one.kind == "function"]
+    stubs = [Function(service.type, 0, 0, service.symbol) for service in given]
     memories = [one for one in module.imports if one.kind == "memory"]
-    for one in module.imports:
-        if one.kind not in ("function", "memory") or len(memories) > 1:
-            raise LinkError(f"the program imports the {one.kind} {one.module}.{one.name}, and nothing gives it one")
+    others = [one for one in module.imports if one.kind not in ("function", "memory")]
+    for one in others + memories[1:]:
+        raise LinkError(f"the program imports the {one.kind} {one.module}.{one.name}, and nothing gives it one")
     # A memory that is imported to be shared by threads stays so: it lies with the lane, not with a thread.
     shared = len(memories) if has_threads(module) else 0
     return replace(
