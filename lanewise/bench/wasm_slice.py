@@ -18,8 +18,8 @@ from lanewise.devices import Device
 PROGRAMS = ("sha256", "mix", "json", "nbody", "blur")
 LANES = {"cuda": 16_384, "cpu": 256}
 QUICK_LANES = 64
-_SHARE = 300
-"""The rounds of a lane are this part of a guest's usual ones: about a millisecond on one core."""
+_SHARES = {"cuda": 3_000, "cpu": 300}
+"""The rounds of a lane are this part of a guest's usual ones: about a millisecond on one core, less for many lanes."""
 
 USUAL = "usual build"
 Variants = Mapping[str, Mapping[str, Any]]
@@ -47,13 +47,16 @@ def run(device: Device, quick: bool) -> Iterator[Result]:
     kind = device.name.partition(":")[0]
     variants = GPU_VARIANTS if kind == "cuda" else CPU_VARIANTS
     for name in PROGRAMS:
-        yield from _program(device, guest(name), variants, QUICK_LANES if quick else LANES[kind], quick)
+        found = guest(name)
+        rounds = max(1, found.rounds // (_SHARES[kind] * (10 if quick else 1)))
+        yield from _program(device, found, variants, rounds, QUICK_LANES if quick else LANES[kind], 1 if quick else 3)
 
 
-def _program(device: Device, program: Guest, variants: Variants, lanes: int, quick: bool) -> Iterator[Result]:
+def _program(
+    device: Device, program: Guest, variants: Variants, rounds: int, lanes: int, times: int
+) -> Iterator[Result]:
     module = lw.load(with_seeded_run(program.read()))
     functions = {variant: module.func(SEEDED, device=device, **choices) for variant, choices in variants.items()}
-    rounds = max(1, program.rounds // (_SHARE * (10 if quick else 1)))
     seeds = np.arange(lanes, dtype=np.int32)
     reference = module.func(SEEDED, device="cpu")(rounds, seeds)
     for variant, function in functions.items():
@@ -63,7 +66,7 @@ def _program(device: Device, program: Guest, variants: Variants, lanes: int, qui
         _check(function(rounds, seeds), reference, where)
     runs: dict[str, Run] = {variant: partial(function, rounds, seeds) for variant, function in functions.items()}
     runs["no rounds"] = partial(functions[USUAL], 0, seeds)
-    taken = medians(runs, rounds=1 if quick else 5)
+    taken = medians(runs, rounds=times)
     usual = taken.pop(USUAL)
     detail = f"{lanes:,} lanes, each with a seed of its own"
     yield figure("wasm-slice", device.name, f"{program.name}, {USUAL}", usual * 1e3, "ms", detail=detail)
