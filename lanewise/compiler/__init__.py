@@ -7,6 +7,7 @@ from __future__ import annotations
 from lanewise.compiler.bundles import bundle, unbundle
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
+from lanewise.compiler.outliving import compile_outliving
 from lanewise.compiler.pipeline import Compiled, compile_module, stages
 from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas
 from lanewise.compiler.targets import Target
@@ -26,6 +27,7 @@ __all__ = [
     "bundle",
     "compile_guest",
     "compile_module",
+    "compile_outliving",
     "default_cache",
     "find_ptxas",
     "load_object",

@@ -176,17 +176,21 @@ def _wait(busy: list[_Worker]) -> list[_Worker]:
     return [worker for worker in busy if worker.over]
 
 
+def module_path() -> list[str]:
+    """Where a process that is started finds the modules that this one has."""
+    root = str(Path(lanewise.compiler.__file__).parents[2])
+    return [entry for entry in sys.path if entry] + [root]
+
+
 class _Worker:
     """One worker process, and the job that it has."""
 
     def __init__(self) -> None:
         if not sys.executable:
             raise CompileError("compile workers need a Python interpreter, and sys.executable names none; set it")
-        root = str(Path(lanewise.compiler.__file__).parents[2])
-        path = [entry for entry in sys.path if entry] + [root]
         self._complaints = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - lives as long as the worker
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _BOOT, *path],
+            [sys.executable, "-I", "-c", _BOOT, *module_path()],
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import mmap
 import os
 import sys
 import threading
@@ -20,6 +21,7 @@ import numpy as np
 from lanewise import lang
 from lanewise.compiler import Cache, Library, Target, compile_module, default_cache, load_object
 from lanewise.devices import cpu_scheduler, fibers
+from lanewise.devices.cpu_reset import lw_reset_memory
 from lanewise.devices.cpu_signals import SIGACTION_BYTES, install_handlers
 from lanewise.lang.abi_host import RUNTIME_IMPORTS, RuntimeAbi
 from lanewise.lang.functions import DeviceFunction
@@ -81,7 +83,7 @@ define dso_local i64 @lw_lane_done_address() nounwind {
 _SCHEDULER_NAMES = ("lw_fiber_address", "lw_lane_done_address")
 
 
-_GUEST_IMPORTS = ("lw_guest_trap", "lw_guest_enter", "lw_guest_host", "lw_time_ns")
+_GUEST_IMPORTS = ("lw_guest_trap", "lw_guest_enter", "lw_guest_host", "lw_time_ns", "lw_reset_memory")
 
 
 class Runtime:
@@ -89,7 +91,8 @@ class Runtime:
 
     def __init__(self) -> None:
         # Run once a launch or for a trap: not worth optimising, while everybody's first kernel waits for it.
-        core = _load("core", cpu_scheduler.CORE, _CORE_NAMES, lambda: fibers.fiber_ir() + _CORE_GLUE, level=0)
+        functions = (*cpu_scheduler.CORE, lw_reset_memory)
+        core = _load("core", functions, _CORE_NAMES, lambda: fibers.fiber_ir() + _CORE_GLUE, level=0)
         self._core = core
         pointer = ctypes.c_void_p
         self.run = ctypes.CFUNCTYPE(ctypes.c_uint32, pointer, pointer, pointer, pointer)(core.address("lw_run"))
@@ -99,6 +102,7 @@ class Runtime:
         self._lock = threading.Lock()
         self._scheduler: Library | None = None
         self._slots: dict[int, int] = {}
+        self._open_pagemap()
         install_handlers(
             core.address("lw_on_signal"), ctypes.CFUNCTYPE(pointer, ctypes.c_int)(core.address("lw_old_action"))
         )
@@ -155,6 +159,15 @@ class Runtime:
         self._lock = threading.Lock()
         self._slots.clear()
         _at(self._table, cpu_scheduler.WorkerTable.dtype)["count"] = 0
+        self._open_pagemap()  # the parent's tells of the parent's memory
+
+    def _open_pagemap(self) -> None:
+        table = _at(self._table, cpu_scheduler.WorkerTable.dtype)
+        table["page_bits"] = mmap.PAGESIZE.bit_length() - 1
+        try:
+            table["pagemap"] = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # it only saves time
+            table["pagemap"] = -1
 
     def unregister(self, worker: int) -> None:
         """Forget a worker whose thread ends."""
@@ -196,7 +209,7 @@ def _sources() -> str:
     folder, language = Path(__file__).parent, Path(str(lang.__file__)).parent
     files = [
         *sorted(language.glob("*.py")),
-        *(folder / f"{name}.py" for name in ("cpu_scheduler", "fibers", "cpu_native")),
+        *(folder / f"{name}.py" for name in ("cpu_scheduler", "cpu_reset", "fibers", "cpu_native")),
     ]
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return repr(facts)

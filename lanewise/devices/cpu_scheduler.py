@@ -58,9 +58,11 @@ class WorkerEntry:
 
 @struct
 class WorkerTable:
-    """All workers of the process."""
+    """All workers of the process, and what they know of the system."""
 
     count: u32
+    pagemap: i32  # a descriptor of /proc/self/pagemap, or -1
+    page_bits: u32  # the logarithm of the bytes of a page
     entries: WorkerEntry[MAX_WORKERS]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanewise import settings
-from lanewise.compiler import Cache, Job, Target, WorkerPool, bundle, compile_guest, default_cache, unbundle
+from lanewise.compiler import Cache, Job, Target, bundle, compile_guest, compile_outliving, default_cache, unbundle
 from lanewise.errors import LanewiseError
 from lanewise.wasm.model import Module
 
@@ -54,36 +54,37 @@ def usual_level(module: Module, target: Target) -> int:
 
 
 def compile_parts(
-    module: Module,
-    name: str,
-    target: Target,
-    level: int,
-    parts: Callable[[], Sequence[Part]],
-    pool: WorkerPool | None = None,
+    module: Module, name: str, target: Target, level: int, parts: Callable[[], Sequence[Part]]
 ) -> list[bytes]:
     """The code of all pieces, from the cache or made by `parts`; `name` says all that decides them but the module."""
-    cache = default_cache()
-    key = Cache.key_of("guest", _sources(), target.key, str(level), name, module.data)
+    cache, key = default_cache(), _key(module, name, target, level)
     stored = cache.get(key)
     if stored is not None:
         return unbundle(stored)
-    jobs = [Job(part.ir, target, part.name, level) for part in parts()]
-    if pool is None:
-        codes = compile_guest(jobs, cache=None)
-    else:
-        codes = []
-        for outcome in pool.compile(jobs, cache=None):
-            if isinstance(outcome, LanewiseError):
-                raise outcome
-            codes.append(outcome)
+    codes = compile_guest(_jobs(target, level, parts), cache=None)
     cache.put(key, bundle(codes))
     return codes
 
 
+def optimise_parts(
+    module: Module, name: str, target: Target, parts: Callable[[], Sequence[Part]]
+) -> list[bytes] | None:
+    """The optimised code, made beside whatever runs, to the end even if this process ends; None if that fails."""
+    key = _key(module, name, target, OPTIMISED)
+    return compile_outliving(default_cache(), key, lambda: _jobs(target, OPTIMISED, parts))
+
+
+def _key(module: Module, name: str, target: Target, level: int) -> str:
+    return Cache.key_of("guest", _sources(), target.key, str(level), name, module.data)
+
+
+def _jobs(target: Target, level: int, parts: Callable[[], Sequence[Part]]) -> list[Job]:
+    return [Job(part.ir, target, part.name, level) for part in parts()]
+
+
 def is_cached(module: Module, name: str, target: Target, level: int) -> bool:
     """Whether `compile_parts` would find its answer."""
-    key = Cache.key_of("guest", _sources(), target.key, str(level), name, module.data)
-    return default_cache().get(key) is not None
+    return default_cache().get(_key(module, name, target, level)) is not None
 
 
 def check(module: Module) -> None:
@@ -143,12 +144,6 @@ class Later:
         except LanewiseError:
             self.result = None  # the quick build goes on being used
         self.over = True
-
-
-@functools.cache
-def background() -> WorkerPool:
-    """Compile workers for what nobody waits for, apart from those that somebody does wait for."""
-    return WorkerPool(max(1, settings.cpu_threads() - 1))
 
 
 @functools.cache

@@ -25,10 +25,10 @@ from lanewise.wasm.compile import (
     QUICK,
     QUICK_FROM,
     Later,
-    background,
     code_bytes,
     compile_parts,
     is_cached,
+    optimise_parts,
     part_count,
 )
 from lanewise.wasm.guarded import RESERVED, GuardedMemory
@@ -123,7 +123,7 @@ class CpuBackend(Backend):
         codes = compile_parts(module, name, target, first, parts)
         loaded = LoadedModule(program, codes)
         if quick:
-            loaded.better = Later(lambda: compile_parts(module, name, target, OPTIMISED, parts, background()))
+            loaded.better = Later(lambda: optimise_parts(module, name, target, parts))
         self._loaded[key] = (module, loaded)
         return loaded
 

@@ -15,11 +15,11 @@ from lanewise.wasm.compile import (
     QUICK,
     QUICK_FROM,
     Later,
-    background,
     cached_text,
     code_bytes,
     compile_parts,
     is_cached,
+    optimise_parts,
     part_count,
     usual_level,
 )
@@ -75,13 +75,12 @@ def code_of(
     def parts() -> list[Part]:
         return program().parts(count)
 
-    def compiled(chosen: int, waiting: bool = True) -> list[bytes]:
-        pool = None if waiting else background()
-        return compile_parts(module, name, target, chosen, parts, pool)
+    def compiled(chosen: int) -> list[bytes]:
+        return compile_parts(module, name, target, chosen, parts)
 
     best = usual_level(module, target)
     if target.kind == "nvptx" or facts.plain or level is not None or code_bytes(module) < QUICK_FROM:
         return LaneCode(compiled(best if level is None else level), facts, None)
     if is_cached(module, name, target, OPTIMISED):
         return LaneCode(compiled(OPTIMISED), facts, None)
-    return LaneCode(compiled(QUICK), facts, Later(lambda: compiled(OPTIMISED, waiting=False), delay))
+    return LaneCode(compiled(QUICK), facts, Later(lambda: optimise_parts(module, name, target, parts), delay))

@@ -65,6 +65,8 @@ def memory_helpers(build: Build) -> str:
 yes:"""
     )
     grow_pages = grow_pages.replace("SCALE", str(build.stride // 8))
+    fill = "  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 %used)\n"
+    reset = "  call void @lw_reset_memory(ptr %base, i64 %used, i64 %minimum)\n"
     ranges = _FLAT_RANGES if build.layout == "flat" else _cell_ranges(build)
     return f"""
 define internal i32 @lw.memory_grow(ptr %record, i32 %pages) noinline #1 {{
@@ -86,11 +88,9 @@ within:{grow_pages}
 no:
   ret i32 -1
 }}
-{"" if build.gpu else "declare i32 @mprotect(ptr, i64, i32)" + chr(10) + "declare i32 @madvise(ptr, i64, i32)"}
+{"" if build.gpu else "declare i32 @mprotect(ptr, i64, i32)" + chr(10) + "declare void @lw_reset_memory(ptr, i64, i64)"}
 define internal void @lw.memory_reset(ptr %base, i64 %used, i64 %minimum) noinline #1 {{
-{"" if build.gpu or build.layout != "flat" else SHRINK}
-  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 %used)
-  ret void
+{fill if build.gpu or build.layout != "flat" else reset}  ret void
 }}
 {"".join(_careful(build, bits) for bits in (8, 16, 32, 64))}
 define internal void @lw.keep(i64 %value) alwaysinline nounwind {{
@@ -205,24 +205,6 @@ define internal void @lw.store.{kind}({parameters}, {kind} %value) noinline #1 {
 begin:
 {widen}{_loop(str(width), scatter)}  ret void
 }}"""
-
-
-SHRINK = """  %grown = icmp ugt i64 %used, %minimum
-  br i1 %grown, label %shrink, label %kept
-shrink:
-  %excess = sub i64 %used, %minimum
-  %from = getelementptr i8, ptr %base, i64 %minimum
-  %closed = call i32 @mprotect(ptr %from, i64 %excess, i32 0)
-  br label %drop
-kept:
-  %large = icmp ugt i64 %used, 2097152
-  br i1 %large, label %drop, label %clear
-drop:
-  %dropped = call i32 @madvise(ptr %base, i64 %used, i32 4)
-  ret void
-clear:
-"""
-"""Gives back the pages that a memory grew by. A large memory is dropped, which costs only what of it was touched."""
 
 
 def table_helpers(build: Build) -> str:

@@ -33,13 +33,13 @@ def test_a_large_module_runs_at_once_and_then_in_the_optimised_build(module, mon
     module = Module.load(module.model.data + b"\x00\x06\x05quick")  # one that no other test has compiled
     monkeypatch.setattr(cpu_backend, "QUICK_FROM", 0)
     levels = []
-    compiled = compile.compile_parts
+    jobs = compile._jobs
 
-    def noted(module, name, target, level, parts, pool=None):
+    def noted(target, level, parts):
         levels.append(level)
-        return compiled(module, name, target, level, parts, pool)
+        return jobs(target, level, parts)
 
-    monkeypatch.setattr(cpu_backend, "compile_parts", noted)
+    monkeypatch.setattr(compile, "_jobs", noted)
     store = Store("cpu")
     instance = store.instantiate(module)
     assert instance.exports["run"](3) == 10

@@ -1,0 +1,72 @@
+"""Compile what nobody waits for, in a process that outlives its parent: the next one finds the code in the cache.
+
+A program that runs for a second would otherwise begin to be optimised each time and never be. The process has the
+lowest priority, and at most one is at work for each key.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+
+from lanewise.compiler import frames
+from lanewise.compiler.bundles import unbundle
+from lanewise.compiler.cache import Cache
+from lanewise.compiler.workers import Job, compile_guest, module_path
+
+_BOOT = "import sys; sys.path[:] = sys.argv[1:]; from lanewise.compiler.outliving_main import main; main()"
+_STEP = 0.1
+"""Seconds between two looks whether somebody else's process is through."""
+
+
+def compile_outliving(cache: Cache, key: str, jobs: Callable[[], Sequence[Job]]) -> list[bytes] | None:
+    """Have the code of `jobs` put into a cache under a key, as a bundle, and wait for it; None if that fails.
+
+    Without a cache it is compiled for this process alone.
+    """
+    lock = cache.lock(key)
+    if lock is None:
+        return compile_guest(jobs(), cache=None)
+    try:
+        while not _taken(lock):
+            time.sleep(_STEP)
+        if cache.get(key) is None:  # nobody else has made it meanwhile
+            _compile(cache, key, jobs(), lock)
+    finally:
+        os.close(lock)
+    stored = cache.get(key)
+    return None if stored is None else unbundle(stored)
+
+
+def _taken(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one that waits could not be ended
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _compile(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> None:
+    """Start the process, which keeps the lock as long as it lives, and wait for it."""
+    place = {"directory": str(cache.directory), "limit": cache.limit, "key": key, "jobs": len(jobs)}
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", _BOOT, *module_path()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=[lock],
+        start_new_session=True,  # neither Ctrl-C nor the end of the terminal is for it
+    )
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin as pipe:
+        pipe.write(frames.pack(place))
+        for job in jobs:
+            header = {"name": job.name, "level": job.level, "target": asdict(job.target)}
+            pipe.write(frames.pack(header, job.ir.encode()))
+    process.wait()
