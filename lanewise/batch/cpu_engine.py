@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import time
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lanewise.batch.backend import SHARED_BYTES, WaveBackend, count_of, results_of, words_of
-from lanewise.batch.program import Program, process_code, with_kernel
+from lanewise.batch.program import OPTIMISE_AFTER, Program, process_code
 from lanewise.batch.requests import read_request, write_reply
 from lanewise.batch.service import HostService, StoppedError
 from lanewise.batch.spec import Results, Task
@@ -18,9 +19,11 @@ from lanewise.compiler import Target, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
+from lanewise.kernel.code import kernel_code, optimise_kernel, optimised_kernel
 from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request, Team
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import host_build, with_fixed_memory
+from lanewise.wasm.compile import Later
 from lanewise.wasm.cpu_slots import find_places, make_slots
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
@@ -41,6 +44,19 @@ _FIBER_STACK_BYTES = 3 * 2**20
 """Stack of a lane that waits for others; functions of the host that it calls are promised a third of that."""
 
 
+T = TypeVar("T")
+
+
+def _beside(make: Callable[[], T]) -> Callable[[], T]:
+    """Begin to make something on another thread; what is given waits for it."""
+    from concurrent.futures import ThreadPoolExecutor  # for the first program on a machine alone
+
+    thread = ThreadPoolExecutor(1)
+    made = thread.submit(make)
+    thread.shutdown(wait=False)
+    return made.result
+
+
 def _reserve(task: Task) -> int:
     return task.limits.memory or _MOST_BYTES
 
@@ -59,8 +75,13 @@ class CpuWaves(WaveBackend):
         made = host_build(**choices | lane_choices(self.module))
         self._build = with_fixed_memory(made, made.fixed_memory and not program.team)
         self._target = Target.host()
-        self._made = process_code(self.module, self._build, self._target)
-        self._load(self._made.codes)
+        quick = optimised_kernel(self._target) is None
+        kernel = _beside(self._kernel_and_imports) if quick else self._kernel_and_imports
+        compiled = process_code(self.module, self._build, self._target)
+        self._codes, self._better = compiled.codes, compiled.better
+        self._kernel, self._imports = kernel()
+        self._better_kernel = Later(lambda: optimise_kernel(self._target), OPTIMISE_AFTER) if quick else None
+        self._load()
         self._group = program.team or (task.buffers.group if program.meets else 1)
         self._workers = min(device.properties.cores, task.lanes)
         slots = self._workers * self._group
@@ -68,7 +89,7 @@ class CpuWaves(WaveBackend):
         self._copied = self._filled = 0
         self._keep: list[Any] = []
         self._words = np.zeros(lanes.ARRAYS, np.uint64)
-        self._slots = make_slots(self.module, self._build, self._made.facts, self._words, slots)
+        self._slots = make_slots(self.module, self._build, compiled.facts, self._words, slots)
         self._requests = np.zeros((slots, Request.size + _REQUEST_BYTES), np.uint8)
         self._ios = np.zeros(slots, LaneIo.dtype)
         self._ios["request"] = self._requests.ctypes.data + np.arange(slots) * self._requests.shape[1]
@@ -86,14 +107,26 @@ class CpuWaves(WaveBackend):
     @property
     def wave_lanes(self) -> int:
         """How many lanes a wave can have: few while better code is being made, which the next wave can use."""
-        better = self._made.better
-        return _WAVE_LANES if better is None or better.over else _FIRST_LANES
+        soon = any(later is not None and not later.over for later in (self._better, self._better_kernel))
+        return _FIRST_LANES if soon else _WAVE_LANES
 
-    def _load(self, codes: list[bytes]) -> None:
-        self._codes = codes
-        library = load_object(with_kernel(codes, self._target), [ENTRY], runtime().guest_imports(groups=True))
+    def _kernel_and_imports(self) -> tuple[bytes, Mapping[str, int]]:
+        return kernel_code(self._target), runtime().guest_imports(groups=True)
+
+    def _load(self) -> None:
+        library = load_object([*self._codes, self._kernel], [ENTRY], self._imports)
         stack = _FIBER_STACK_BYTES if self._fibers else 0
         self._code = NativeCode("program", library.address(ENTRY), library, stack_bytes=stack)
+
+    def _improve(self) -> None:
+        """Go over to better code, of the program or of the kernel, if some has become ready."""
+        before = self._codes, self._kernel
+        if self._better is not None and self._better.result is not None:
+            self._codes, self._better = self._better.result, None
+        if self._better_kernel is not None and self._better_kernel.result is not None:
+            self._kernel, self._better_kernel = self._better_kernel.result, None
+        if before != (self._codes, self._kernel):
+            self._load()
 
     def place(self, content: bytes) -> int:
         size = (len(content) + 7) // 8 * 8
@@ -116,10 +149,7 @@ class CpuWaves(WaveBackend):
         return True
 
     def start(self, first: int, count: int, service: HostService) -> None:
-        better = self._made.better
-        if better is not None and better.result is not None:
-            self._load(better.result)  # type: ignore[arg-type]
-            self._made = self._made._replace(better=None)
+        self._improve()
         self._service = service
         self._launch = None
         self._keep = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lanewise.batch.backend import SHARED_BYTES, WaveBackend, count_of, results_of, words_of
-from lanewise.batch.program import Program, process_code, with_kernel
+from lanewise.batch.program import Program, process_code
 from lanewise.batch.ring import DATA_BYTES, HostRing
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import Results, Task
@@ -16,6 +16,7 @@ from lanewise.batch.wave import tell_time
 from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import OutOfMemoryError
 from lanewise.kernel.clock_kernel import read_clock
+from lanewise.kernel.code import kernel_code
 from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Team
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
@@ -62,7 +63,7 @@ class CudaWaves(WaveBackend):
         made = process_code(module, self._build, device.target)
         self._cells, self._arena = made.facts.cells, made.facts.arena_bytes
         self._stack = task.limits.stack or STACK_BYTES
-        codes = with_kernel(made.codes, device.target)
+        codes = [*made.codes, kernel_code(device.target)]
         self._kernel = device.load_native(codes, "program", ENTRY, "Q", self._stack)
         self._room = stack_room(self._kernel, self._stack)
         self._group = task.buffers.group if program.meets else SLOT_GROUP

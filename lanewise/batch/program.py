@@ -9,7 +9,6 @@ from lanewise.batch.services import services
 from lanewise.batch.spec import Task
 from lanewise.compiler import Target
 from lanewise.errors import ArgumentError, LinkError
-from lanewise.kernel.code import kernel_code
 from lanewise.wasm.build import Build
 from lanewise.wasm.entries import entry_of, thread_entry_of
 from lanewise.wasm.lane_code import LaneCode, code_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from lanewise.wasm.lanes import LaneProgram
 
 
-_DELAY = 0.5
+OPTIMISE_AFTER = 0.5
 """Seconds after which a program that still runs is worth optimising."""
 
 
@@ -69,9 +68,4 @@ def process_code(module: Module, build: Build, target: Target, level: int | None
 
         return ProcessProgram(module, build)
 
-    return code_of(module, f"process {build.key}", program, target, level, _DELAY)
-
-
-def with_kernel(codes: list[bytes], target: Target) -> list[bytes]:
-    """The pieces of a program and the kernel that they call."""
-    return [*codes, kernel_code(target)]
+    return code_of(module, f"process {build.key}", program, target, level, OPTIMISE_AFTER)

@@ -8,25 +8,45 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lanewise import lang
-from lanewise.compiler import Cache, Target, compile_module, default_cache
+from lanewise.compiler import Cache, Job, Target, compile_module, compile_outliving, default_cache, unbundle
 
 HOST_RING = ("lw_ring_ready", "lw_ring_answer")
 """The host's own functions, for its end of the ring."""
+QUICK, OPTIMISED = 0, 3
+_OPTIMISED_KERNEL = "optimised kernel"
 Signatures = dict[str, dict[str, tuple[str, list[str], list[str]]]]
 """By module and name of an import: the symbol of the function, and the types of its parameters and results."""
 
 
 def kernel_code(target: Target) -> bytes:
-    """The kernel for a target: an object file, or PTX to be linked."""
+    """The kernel for a target: an object file, or PTX to be linked. For a CPU the optimised one, once there is one."""
+    if target.kind == "nvptx":
+        return _cached("kernel", target, lambda: _compiled(target, OPTIMISED))
+    return optimised_kernel(target) or _cached("quick kernel", target, lambda: _compiled(target, QUICK))
 
-    def make() -> bytes:
-        from lanewise.kernel.library import kernel_ir  # all of the kernel's source, which is seldom read
 
-        # On a CPU everybody's first program waits for this, and little of its time is spent there.
-        level = 3 if target.kind == "nvptx" else 1
-        return compile_module(kernel_ir(target), target, name="kernel", level=level, cache=None).code
+def optimised_kernel(target: Target) -> bytes | None:
+    """The optimised kernel for a CPU, if `optimise_kernel` has made it."""
+    stored = default_cache().get(_key(_OPTIMISED_KERNEL, target))
+    return None if stored is None else unbundle(stored)[0]
 
-    return _cached("kernel", target, make)
+
+def optimise_kernel(target: Target) -> bytes | None:
+    """Make it, which takes a second that everybody's first program would have to wait for; None if that fails."""
+
+    def job() -> list[Job]:
+        from lanewise.kernel.library import kernel_ir
+
+        return [Job(kernel_ir(target), target, "kernel", OPTIMISED)]
+
+    codes = compile_outliving(default_cache(), _key(_OPTIMISED_KERNEL, target), job)
+    return None if codes is None else codes[0]
+
+
+def _compiled(target: Target, level: int) -> bytes:
+    from lanewise.kernel.library import kernel_ir  # all of the kernel's source, which is seldom read
+
+    return compile_module(kernel_ir(target), target, name="kernel", level=level, cache=None).code
 
 
 def host_ring_code() -> bytes:
@@ -53,13 +73,16 @@ def signatures() -> Signatures:
 
 
 def _cached(name: str, target: Target, make: Callable[[], bytes]) -> bytes:
-    cache = default_cache()
-    key = Cache.key_of(name, target.key, _sources())
+    cache, key = default_cache(), _key(name, target)
     code = cache.get(key)
     if code is None:
         code = make()
         cache.put(key, code)
     return code
+
+
+def _key(name: str, target: Target) -> str:
+    return Cache.key_of(name, target.key, _sources())
 
 
 @functools.cache

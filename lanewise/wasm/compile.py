@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from lanewise import settings
 from lanewise.compiler import Cache, Job, Target, bundle, compile_guest, compile_outliving, default_cache, unbundle
@@ -20,6 +20,8 @@ from lanewise.wasm.model import Module
 
 if TYPE_CHECKING:
     from lanewise.wasm.program import Part
+
+T = TypeVar("T")
 
 QUICK, OPTIMISED = 0, 3
 QUICK_FROM = 24 * 1024
@@ -118,14 +120,14 @@ def fingerprint(module: Module) -> str:
     return hashlib.sha256(module.data).hexdigest()[:12]
 
 
-class Later:
+class Later(Generic[T]):
     """Something that is being made on a thread of its own; `result` is None until it is there.
 
     It is begun after a while, so that what is over soon does not pay for it.
     """
 
-    def __init__(self, make: Callable[[], object], delay: float = 0.0) -> None:
-        self.result: object = None
+    def __init__(self, make: Callable[[], T | None], delay: float = 0.0) -> None:
+        self.result: T | None = None
         self.over = False
         """Whether it has been made, or has failed."""
         self._make = make

@@ -48,7 +48,7 @@ class LoadedModule:
     def __init__(self, program: ModuleProgram, codes: Sequence[bytes]) -> None:
         self.program = program
         self.entries = program.entries
-        self.better: Later | None = None
+        self.better: Later[list[bytes]] | None = None
         self.use(codes)
 
     def use(self, codes: Sequence[bytes]) -> None:
@@ -133,7 +133,7 @@ class CpuBackend(Backend):
     def improve(self, loaded: LoadedModule) -> bool:
         if loaded.better is None or loaded.better.result is None:
             return False
-        loaded.use(loaded.better.result)  # type: ignore[arg-type]
+        loaded.use(loaded.better.result)
         loaded.better = None
         return True
 

@@ -60,8 +60,7 @@ class CpuLanes:
                 self._loaded[scalars] = _loaded(made)
             loaded = self._loaded[scalars]
             if loaded.made.better is not None and loaded.made.better.result is not None:
-                codes: Any = loaded.made.better.result
-                loaded = _loaded(LaneCode(codes, loaded.made.facts, None))
+                loaded = _loaded(LaneCode(loaded.made.better.result, loaded.made.facts, None))
                 self._loaded[scalars] = loaded
             return loaded
 

@@ -37,7 +37,7 @@ class LaneCode(NamedTuple):
 
     codes: list[bytes]
     facts: LaneFacts
-    better: Later | None
+    better: Later[list[bytes]] | None
 
 
 def lane_code(

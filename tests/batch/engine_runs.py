@@ -245,6 +245,7 @@ def few_slots(monkeypatch: Any) -> None:
 def small_waves(monkeypatch: Any, device: Any, lanes: int = 4) -> int:
     """Have waves of few lanes, or of as few as there can be; gives how many that is."""
     few_slots(monkeypatch)
-    monkeypatch.setattr(cpu_engine, "_WAVE_LANES", lanes)
+    for name in ("_WAVE_LANES", "_FIRST_LANES"):
+        monkeypatch.setattr(cpu_engine, name, lanes)
     monkeypatch.setattr(cuda_engine, "_LANES_PER_SLOT", 1)
     return lanes if device.name == "cpu" else int(cuda_engine.WARP_SIZE)
