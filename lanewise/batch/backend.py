@@ -11,6 +11,7 @@ from lanewise.batch.program import Program
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import Buffers, Results, Task
 from lanewise.batch.wave import RunFacts, run_record
+from lanewise.host.native_copies import NativeCopies
 from lanewise.kernel.lane_io import SHARED_WORDS
 
 
@@ -25,6 +26,8 @@ class WaveBackend(ABC):
         self.program = program
         self.module = program.module
         self._facts: RunFacts | None = None
+        self.native: NativeCopies | None = None
+        """What opens files for lanes without Python."""
 
     @property
     @abstractmethod

@@ -19,8 +19,10 @@ from lanewise.compiler import Target, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
+from lanewise.host.native_copies import NativeCopies
 from lanewise.kernel.code import kernel_code, optimise_kernel, optimised_kernel
 from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request, Team
+from lanewise.kernel.system_numbers import OPENAT2_WORKS
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import host_build, with_fixed_memory
 from lanewise.wasm.compile import Later
@@ -76,10 +78,10 @@ class CpuWaves(WaveBackend):
         self._build = with_fixed_memory(made, made.fixed_memory and not program.team)
         self._target = Target.host()
         quick = optimised_kernel(self._target) is None
-        kernel = _beside(self._kernel_and_imports) if quick else self._kernel_and_imports
+        others = _beside(self._load_others) if quick else self._load_others
         compiled = process_code(self.module, self._build, self._target)
         self._codes, self._better = compiled.codes, compiled.better
-        self._kernel, self._imports = kernel()
+        self._kernel, self._imports, self.native = others()
         self._better_kernel = Later(lambda: optimise_kernel(self._target), OPTIMISE_AFTER) if quick else None
         self._load()
         self._group = program.team or (task.buffers.group if program.meets else 1)
@@ -110,8 +112,10 @@ class CpuWaves(WaveBackend):
         soon = any(later is not None and not later.over for later in (self._better, self._better_kernel))
         return _FIRST_LANES if soon else _WAVE_LANES
 
-    def _kernel_and_imports(self) -> tuple[bytes, Mapping[str, int]]:
-        return kernel_code(self._target), runtime().guest_imports(groups=True)
+    def _load_others(self) -> tuple[bytes, Mapping[str, int], NativeCopies | None]:
+        """What is the same for all programs: the kernel, the runtime, and what opens files."""
+        native = NativeCopies() if self.task.directories and OPENAT2_WORKS else None
+        return kernel_code(self._target), runtime().guest_imports(groups=True), native
 
     def _load(self) -> None:
         library = load_object([*self._codes, self._kernel], [ENTRY], self._imports)
@@ -142,6 +146,8 @@ class CpuWaves(WaveBackend):
         return address
 
     def forget_copies(self) -> bool:
+        if self.native:
+            self.native.forget_many()
         if self._copied < _COPIES_BYTES // 2:
             return False
         self._copies.clear()
@@ -160,7 +166,11 @@ class CpuWaves(WaveBackend):
         self._console["head"], self._console["capacity"] = 0, self._console_bytes.nbytes
         self._console["records"] = self._console_bytes.ctypes.data
         run["records"], run["console"] = self._records.ctypes.data, self._console.ctypes.data
-        run["callback"] = ctypes.cast(self._callback, ctypes.c_void_p).value
+        callback = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+        run["callback"] = callback
+        if self.native:
+            self.native.begin_wave(service.roots, count, callback)
+            run["callback"], run["copies"] = self.native.answer, self.native.table
         run["capacity"], run["stride"] = _REQUEST_BYTES, self._build.stride
         buffers = self.task.buffers
         run["state"] = (self._state.ctypes.data, count_of(buffers.state))

@@ -54,6 +54,7 @@ class Run:
         except BaseException:
             self._files.close()
             raise
+        self._files.native = self._backend.native
         self._service: HostService | None = None
 
     def _place(self, content: bytes) -> int:

@@ -45,6 +45,7 @@ class HostService:
         self.failure: BaseException | None = None
         """What went wrong in the host itself."""
         self.names = files.names
+        self.roots = files.roots
         self.stream_types = [_kind_of(stream) if streaming else UNKNOWN for stream in range(3)]
         self._files = files
         self._streaming = streaming
@@ -84,7 +85,7 @@ class HostService:
         found = self._lanes.get(lane)
         if found is None:
             with self._lock:
-                found = self._lanes.setdefault(lane, LaneFiles(self._files))
+                found = self._lanes.setdefault(lane, LaneFiles(self._files, lane))
         return found
 
     def _forget(self, lane: int) -> None:

@@ -83,7 +83,7 @@ define dso_local i64 @lw_lane_done_address() nounwind {
 _SCHEDULER_NAMES = ("lw_fiber_address", "lw_lane_done_address")
 
 
-_GUEST_IMPORTS = ("lw_guest_trap", "lw_guest_enter", "lw_guest_host", "lw_time_ns", "lw_reset_memory")
+_GUEST_IMPORTS = ("lw_guest_trap", "lw_guest_enter", "lw_guest_host", "lw_time_ns", "lw_reset_memory", "lw_call_host")
 
 
 class Runtime:

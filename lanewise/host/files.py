@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lanewise.errors import ArgumentError
 from lanewise.host import named, polls
@@ -23,6 +24,9 @@ from lanewise.host.reply import DONE, Reply, Request, error_number, failure
 from lanewise.host.waiting import Waiting
 from lanewise.kernel import wasi_numbers as wasi
 from lanewise.settings import LANE_FILES
+
+if TYPE_CHECKING:
+    from lanewise.host.native_copies import NativeCopies
 
 MOST_DATA = 1 << 20
 """Bytes that one request moves at most."""
@@ -55,6 +59,8 @@ class Filesystem:
         _allow_many_files()
         self.names = tuple(name.encode(errors="surrogateescape") for _, name in directories)
         self.copies = None if place is None else Copies(place)
+        self.native: NativeCopies | None = None
+        """What native code opens for lanes, where it does."""
         self.listings = Listings()
         self.roots: list[int] = []
         self.closed = False
@@ -109,10 +115,11 @@ def _open_root(path: Path) -> int:
 class LaneFiles:
     """The open files of one lane. One thread at a time may use it."""
 
-    def __init__(self, filesystem: Filesystem) -> None:
+    def __init__(self, filesystem: Filesystem, lane: int = 0) -> None:
         self.lock = threading.Lock()
         """For whoever serves lanes that have several threads."""
         self._filesystem = filesystem
+        self._lane = lane
         self._directories: dict[int, OpenDirectory] = {}
         self._files: dict[int, OpenFile] = {}
         self._copied: dict[int, CopiedFile] = {}
@@ -179,6 +186,11 @@ class LaneFiles:
             self._directories[handle] = directory
         return directory
 
+    def _copied_file(self, handle: int) -> CopiedFile | None:
+        """What a handle is a copy of."""
+        native = self._filesystem.native
+        return self._copied.get(handle) or (native.copied(handle) if native else None)
+
     def _new_handle(self) -> int:
         if self._free:
             return self._free.pop()
@@ -192,7 +204,7 @@ class LaneFiles:
 
     def _open(self, asked: Request) -> Reply:
         handle, lookup, oflags, fdflags, rights, _ = asked.words
-        if handle in self._files or handle in self._copied:
+        if handle in self._files or self._copied_file(handle):
             raise failure(errno.ENOTDIR)
         start = self._directory(handle)
         if not oflags and not fdflags and not rights & wasi.RIGHT_FD_WRITE:
@@ -265,7 +277,11 @@ class LaneFiles:
         file = OpenFile(descriptor, identity, readable, writable, self._filesystem.waiting, flags=fdflags)
         handle = self._new_handle()
         self._files[handle] = file
+        native = self._filesystem.native
         was_copied = changes and any(copied.identity == identity for copied in self._copied.values())
+        if native and changes:
+            was_copied = was_copied or native.has_copies(self._lane)  # of this file or of others
+            native.note_writer(self._lane)
         return Reply(wasi.SUCCESS, (handle, kind, rights, rights, 0, int(was_copied))), True
 
     def _copy_handle(self, copied: CopiedFile) -> int:
@@ -278,7 +294,7 @@ class LaneFiles:
         return handle
 
     def _reopen(self, asked: Request) -> Reply:
-        copied = self._copied.get(asked.words[0])
+        copied = self._copied_file(asked.words[0])
         if copied is None:
             raise failure(errno.EBADF)
         descriptor = self._open_original(copied)
@@ -308,7 +324,7 @@ class LaneFiles:
         handle = asked.words[0]
         if handle in self._files:
             descriptor = self._files.pop(handle).descriptor
-        elif handle in self._copied:
+        elif self._copied_file(handle):
             return DONE
         else:
             descriptor = self._directory(handle).descriptor

@@ -10,6 +10,7 @@ import struct
 import time
 
 from lanewise.host.reply import failure
+from lanewise.kernel.system_numbers import SETTLED_NS
 from lanewise.kernel.wasi_numbers import (
     BLOCK_DEVICE,
     CHARACTER_DEVICE,
@@ -32,8 +33,6 @@ from lanewise.kernel.wasi_numbers import (
 
 WORD = 1 << 64
 """One more than the largest word of a request."""
-SETTLED_NS = 20_000_000
-"""What was changed less than this ago may change again without its times telling: they move in steps of 10 ms."""
 _SECOND = 1_000_000_000
 _NOW, _KEEP = (1 << 30) - 1, (1 << 30) - 2
 """In the place of nanoseconds, to the C library: the time of day, and no change."""
@@ -57,14 +56,12 @@ def kind_of(mode: int) -> int:
 
 def encode_filestat(status: os.stat_result) -> bytes:
     """A filestat as guests read it."""
-    times = (status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns)
+    access, change, creation = status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns
+    if access < 0 or change < 0 or creation < 0:  # WASI has no times before 1970
+        access, change, creation = max(access, 0), max(change, 0), max(creation, 0)
+    kind = kind_of(status.st_mode)
     return _FILESTAT.pack(
-        status.st_dev % WORD,
-        status.st_ino,
-        kind_of(status.st_mode),
-        status.st_nlink,
-        status.st_size,
-        *(min(max(time, 0), WORD - 1) for time in times),  # WASI has no times before 1970
+        status.st_dev % WORD, status.st_ino, kind, status.st_nlink, status.st_size, access, change, creation
     )
 
 

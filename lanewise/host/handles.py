@@ -10,7 +10,7 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from lanewise.host.listings import Listing
 from lanewise.host.reply import failure
@@ -31,8 +31,7 @@ def identity_of(status: os.stat_result) -> Identity:
     return status.st_dev, status.st_ino
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """Where something is: names of directories, and its own at last, beneath a preopened directory."""
 
     root: int
@@ -49,8 +48,7 @@ class OpenDirectory:
     """What was in it when a lane began to read it."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedFile:
+class CopiedFile(NamedTuple):
     """A file that the lane has a copy of. The host keeps nothing open for it."""
 
     location: Location

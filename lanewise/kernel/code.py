@@ -60,6 +60,17 @@ def host_ring_code() -> bytes:
     return _cached("host ring", Target.host(), make)
 
 
+def host_copies_code() -> bytes:
+    """What opens files for lanes on the host, as an object file."""
+
+    def make() -> bytes:
+        from lanewise.kernel.library import host_copies_ir
+
+        return compile_module(host_copies_ir(), Target.host(), name="host copies", level=1, cache=None).code
+
+    return _cached("host copies", Target.host(), make)
+
+
 def signatures() -> Signatures:
     """What guests can import."""
 

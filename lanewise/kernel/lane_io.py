@@ -127,6 +127,7 @@ class RunIo:
     stop: u64  # address of a word that is set when lanes are to end
     ring: u64  # GPU
     callback: u64  # CPU: the function of the host that serves requests
+    copies: u64  # CPU: what it is given besides the request, see `host_copies`
     capacity: u64  # bytes of data that a request can take
     stride: u64  # bytes from one 8-byte cell of a lane's memory to its next
     stream_types: u32[3]  # what kind of file the standard streams are

@@ -12,6 +12,7 @@ from lanewise.kernel import (
     gpu_debug,
     gpu_math,
     gpu_threads,
+    host_copies,
     host_ring,
     threads,
     wasi_files,
@@ -77,6 +78,11 @@ class _HostLibraryAbi(RuntimeAbi):
 def host_ring_ir() -> str:
     """The host's end of the ring as LLVM IR."""
     return lower_library([host_ring.lw_ring_ready, host_ring.lw_ring_answer], _HostLibraryAbi())
+
+
+def host_copies_ir() -> str:
+    """What opens files for lanes on the host, as LLVM IR."""
+    return lower_library([host_copies.lw_host_answer], _HostLibraryAbi())
 
 
 _VALUES = {"u32": "i32", "i32": "i32", "u64": "i64", "i64": "i64", "f32": "f32", "f64": "f64"}

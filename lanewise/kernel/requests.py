@@ -123,7 +123,7 @@ def send_request(io: Ptr[LaneIo], request: Ptr[Request]) -> u32:
         return request.error
     if io.failure != 0:
         return u32(0)
-    if lw_guest_host(run_of(io).callback, 0, u64(request)) != 0:
+    if lw_guest_host(run_of(io).callback, run_of(io).copies, u64(request)) != 0:
         return fail(io, FAIL_STOP)
     return request.error
 
