@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import time
+import weakref
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -146,12 +148,24 @@ def stream(
     return LaneStream(task, module)
 
 
+_streams: weakref.WeakSet[LaneStream] = weakref.WeakSet()
+
+
+def _close_streams() -> None:
+    """A script that is over does not wait for lanes that nobody asks for any more."""
+    for stream in list(_streams):
+        stream.close()
+
+
 class LaneStream(Iterator[LaneOutcome]):
     """Lanes in the order in which they end. Leaving it, by `close`, by `with` or by Ctrl-C, ends the run."""
 
     def __init__(self, task: Task, module: Module | None) -> None:
         self._run = running.start(task, module)
         self._outcomes = self._run.outcomes()
+        _streams.add(self)
+        atexit.unregister(_close_streams)
+        atexit.register(_close_streams)  # the last to come is the first to go: the device would wait for the lanes
         self.name = task.name
         self.lanes = task.lanes
 

@@ -69,6 +69,8 @@ def inputs(name: str, args: Arguments, stdin: Input) -> GivenInputs:
 
 def environment(variables: Mapping[str, str] | None) -> dict[str, str]:
     """The environment of a program."""
+    if not isinstance(variables, Mapping | None):
+        raise ArgumentError(f"env: {variables!r} is no dictionary of names and values, such as {{'LANG': 'C'}}")
     found = dict(variables or {})
     for name, value in found.items():
         if not isinstance(name, str) or not isinstance(value, str) or not name or "=" in name or "\0" in name + value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lanewise.batch.services import services
 from lanewise.batch.spec import Task
 from lanewise.compiler import Target
-from lanewise.errors import ArgumentError, LinkError
+from lanewise.errors import ArgumentError, LinkError, MalformedError
 from lanewise.wasm.build import Build
 from lanewise.wasm.entries import entry_of, thread_entry_of
 from lanewise.wasm.lane_code import LaneCode, code_of
@@ -37,7 +37,7 @@ class Program:
 
 def program_of(task: Task, loaded: LoadedModule | None = None) -> Program:
     """The program of a task; `loaded` where its module has been read already."""
-    loaded = loaded or LoadedModule.load(task.program)
+    loaded = loaded or _load(task)
     entry_of(loaded.model)
     module = provide(loaded.model, services())
     limit = task.limits.memory
@@ -51,6 +51,14 @@ def program_of(task: Task, loaded: LoadedModule | None = None) -> Program:
     if team and meets_others(loaded.model):
         raise LinkError("the program both starts threads and has lanes wait for each other; it can do one of them")
     return Program(module, meets_others(loaded.model), team)
+
+
+def _load(task: Task) -> LoadedModule:
+    try:
+        return LoadedModule.load(task.program)
+    except MalformedError as error:
+        error.args = (f"{task.name}: {error}",)
+        raise
 
 
 def _team(task: Task, module: Module) -> int:

@@ -371,10 +371,6 @@ class LaneFiles:
             os.posix_fadvise(file.descriptor, offset, length, _ADVICE[advice])
         return DONE
 
-    def _allocate(self, asked: Request) -> Reply:
-        self._file(asked.words[0])
-        raise failure(errno.ENOTSUP)
-
     def _datasync(self, asked: Request) -> Reply:
         os.fdatasync(self._file(asked.words[0]).descriptor)
         return DONE
@@ -427,7 +423,6 @@ _ACTIONS: dict[int, Callable[[LaneFiles, Request], Reply]] = {
     wasi.REQUEST_SEEK: LaneFiles._seek,
     wasi.REQUEST_TELL: LaneFiles._tell,
     wasi.REQUEST_ADVISE: LaneFiles._advise,
-    wasi.REQUEST_ALLOCATE: LaneFiles._allocate,
     wasi.REQUEST_DATASYNC: LaneFiles._datasync,
     wasi.REQUEST_SYNC: LaneFiles._sync,
     wasi.REQUEST_SET_FLAGS: LaneFiles._set_flags,

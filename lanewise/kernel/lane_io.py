@@ -117,7 +117,6 @@ class RunIo:
     environment: u64  # address of a Span
     preopened: u64  # address of a Span a directory: its name
     preopened_count: u32
-    seeded: u32
     records: u64  # address of a LaneRecord a lane
     console: u64
     output_limit: u64

@@ -89,8 +89,6 @@ EVENT_CLOCK, EVENT_FD_READ, EVENT_FD_WRITE = range(3)
 
 FILESTAT_BYTES = 64
 """A filestat: u64 device, inode, u8 kind (8 bytes), u64 links, size, and the times of access, change and status."""
-DIRENT_BYTES = 24
-"""Before each name that readdir gives: u64 next cookie, u64 inode, u32 length of the name, u8 kind (4 bytes)."""
 
 # Requests to the host. `h` is a handle: a preopened directory's number, or what OPEN gave. The arguments in brackets
 # are words; what follows is the data that goes along. Behind the arrow: the words and the data of the reply. Each reply
@@ -110,7 +108,6 @@ DIRENT_BYTES = 24
     REQUEST_SEEK,  # (h, offset, whence) -> (position)
     REQUEST_TELL,  # (h) -> (position)
     REQUEST_ADVISE,  # (h, offset, length, advice)
-    REQUEST_ALLOCATE,  # (h, offset, length)
     REQUEST_DATASYNC,  # (h)
     REQUEST_SYNC,  # (h)
     REQUEST_SET_FLAGS,  # (h, fdflags)
@@ -131,7 +128,7 @@ DIRENT_BYTES = 24
     REQUEST_STDIN,  # (room) -> data
     REQUEST_CONSOLE,  # (stream: 1 or 2) data -> (written)
     REQUEST_LANE_OVER,  # ()
-) = range(32)
+) = range(31)
 
 STDIN_HANDLE = 0xFFFFFFFF
 """In POLL: standard input of the host."""

@@ -1,10 +1,13 @@
 """`lanewise.run` and `lanewise.stream`: what Python code can give, what it gets back, and how runs are ended."""
 
 import gc
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from engine_runs import program
 from fake_engine import Fake, ended
 
 import lanewise as lw
@@ -250,3 +253,31 @@ def test_a_keyboard_interrupt_ends_the_run_and_is_passed_on(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         lw.run(PROGRAM, lanes=1000)
     assert fake.runs[0].asked_to_stop
+
+
+def test_an_environment_that_is_no_dictionary_is_refused():
+    with pytest.raises(lw.ArgumentError, match=r"env: \['A'\] is no dictionary of names and values"):
+        lw.run(b"\0asm\1\0\0\0", env=["A"])
+
+
+def test_what_is_no_module_is_called_by_its_name(tmp_path):
+    (tmp_path / "notes.txt").write_text("these are notes")
+    with pytest.raises(lw.MalformedError, match="^notes.txt: magic header not detected"):
+        lw.run(tmp_path / "notes.txt")
+
+
+ENDLESS_SCRIPT = """
+import sys
+import lanewise as lw
+outcomes = iter(lw.stream(sys.argv[1], lanes=8, device="cpu"))
+lane = next(outcomes).lane
+print("over", flush=True)
+"""
+
+
+def test_a_script_that_is_over_does_not_wait_for_lanes_of_a_stream(tmp_path):
+    first_ends = "(if (call $thread_id) (then (loop $for_ever (br $for_ever))))"
+    (tmp_path / "endless.wasm").write_bytes(program(first_ends, "thread_id"))
+    script = [sys.executable, "-c", ENDLESS_SCRIPT, str(tmp_path / "endless.wasm")]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "over\n", "")

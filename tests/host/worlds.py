@@ -22,7 +22,6 @@ ROOM = 8192
 _I32, _I64 = "i32", "i64"
 _SIGNATURES = {
     "fd_advise": "iIIi",
-    "fd_allocate": "iII",
     "fd_close": "i",
     "fd_datasync": "i",
     "fd_fdstat_get": "ii",
@@ -148,9 +147,6 @@ class WasmtimeWorld:
     def advise(self, fd: int, offset: int, length: int, advice: int) -> int:
         return self._call("fd_advise", fd, offset, length, advice)
 
-    def allocate(self, fd: int, offset: int, length: int) -> int:
-        return self._call("fd_allocate", fd, offset, length)
-
     def sync(self, fd: int) -> int:
         return self._call("fd_sync", fd)
 
@@ -272,9 +268,6 @@ class HostWorld:
 
     def advise(self, fd: int, offset: int, length: int, advice: int) -> int:
         return self._error(wasi.REQUEST_ADVISE, fd, offset, length, advice)
-
-    def allocate(self, fd: int, offset: int, length: int) -> int:
-        return self._error(wasi.REQUEST_ALLOCATE, fd, offset, length)
 
     def sync(self, fd: int) -> int:
         return self._error(wasi.REQUEST_SYNC, fd)
