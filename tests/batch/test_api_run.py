@@ -262,7 +262,7 @@ def test_an_environment_that_is_no_dictionary_is_refused():
 
 def test_what_is_no_module_is_called_by_its_name(tmp_path):
     (tmp_path / "notes.txt").write_text("these are notes")
-    with pytest.raises(lw.MalformedError, match="^notes.txt: magic header not detected"):
+    with pytest.raises(lw.MalformedError, match=r"^notes\.txt: magic header not detected"):
         lw.run(tmp_path / "notes.txt")
 
 
