@@ -7,6 +7,7 @@ import os
 import time
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from lanewise.batch import amounts, given, running
 from lanewise.batch.result import BatchResult
 from lanewise.batch.spec import Buffers, LaneOutcome, Limits, Results, Task
 from lanewise.devices import Device
+from lanewise.errors import LanewiseError
 
 if TYPE_CHECKING:
     from lanewise.wasm.module import Module
@@ -153,8 +155,12 @@ _streams: weakref.WeakSet[LaneStream] = weakref.WeakSet()
 
 def _close_streams() -> None:
     """A script that is over does not wait for lanes that nobody asks for any more."""
-    for stream in list(_streams):
-        stream.close()
+    streams = list(_streams)
+    for stream in streams:
+        stream.stop()
+    for stream in streams:
+        with suppress(LanewiseError):
+            stream.close()
 
 
 class LaneStream(Iterator[LaneOutcome]):
@@ -163,6 +169,7 @@ class LaneStream(Iterator[LaneOutcome]):
     def __init__(self, task: Task, module: Module | None) -> None:
         self._run = running.start(task, module)
         self._outcomes = self._run.outcomes()
+        self._process = os.getpid()
         _streams.add(self)
         atexit.unregister(_close_streams)
         atexit.register(_close_streams)  # the last to come is the first to go: the device would wait for the lanes
@@ -193,11 +200,18 @@ class LaneStream(Iterator[LaneOutcome]):
             self.close()
             raise
 
+    def stop(self) -> None:
+        """Have the run end soon; from any thread."""
+        if self._process == os.getpid():  # else the lanes are those of the process that was forked
+            self._run.stop()
+
     def close(self) -> None:
         """End the run; lanes that have not ended are lost."""
-        self._run.stop()
-        for _ in self._outcomes:
-            pass
+        self.stop()
+        running_elsewhere = getattr(self._outcomes, "gi_running", False)  # another thread asks, and hears of the end
+        if self._process == os.getpid() and not running_elsewhere:
+            for _ in self._outcomes:
+                pass
 
     def __enter__(self) -> LaneStream:
         return self
@@ -206,5 +220,5 @@ class LaneStream(Iterator[LaneOutcome]):
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_outcomes"):
+        if hasattr(self, "_process"):
             self.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -82,7 +83,8 @@ class CpuWaves(WaveBackend):
         compiled = process_code(self.module, self._build, self._target)
         self._codes, self._better = compiled.codes, compiled.better
         self._kernel, self._imports, self.native = others()
-        self._better_kernel = Later(lambda: optimise_kernel(self._target), OPTIMISE_AFTER) if quick else None
+        target = self._target  # the lambda must not keep this object
+        self._better_kernel = Later(lambda: optimise_kernel(target), OPTIMISE_AFTER) if quick else None
         self._load()
         self._group = program.team or (task.buffers.group if program.meets else 1)
         self._workers = min(device.properties.cores, task.lanes)
@@ -114,7 +116,10 @@ class CpuWaves(WaveBackend):
 
     def _load_others(self) -> tuple[bytes, Mapping[str, int], NativeCopies | None]:
         """What is the same for all programs: the kernel, the runtime, and what opens files."""
-        native = NativeCopies() if self.task.directories and OPENAT2_WORKS else None
+        native = None
+        if self.task.directories and OPENAT2_WORKS:
+            with suppress(MemoryError):  # it needs much address space, and Python can do the same
+                native = NativeCopies()
         return kernel_code(self._target), runtime().guest_imports(groups=True), native
 
     def _load(self) -> None:

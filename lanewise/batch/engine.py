@@ -75,7 +75,7 @@ class Run:
         """End soon; from any thread."""
         self._wish = self._wish or INTERRUPTED
         if self._service is not None:
-            self._service.stopping = True
+            self._service.stop()
             self._files.interrupt()
 
     def outcomes(self) -> Iterator[LaneOutcome]:
@@ -146,7 +146,7 @@ class Run:
     def _end_wave(self, service: HostService) -> bool:
         """End a wave that is not over, or never began; says whether the device was lost by it."""
         self._wish = self._wish or INTERRUPTED
-        service.stopping = True
+        service.stop()
         self._files.interrupt()
         try:
             self._backend.stop()

@@ -52,6 +52,12 @@ class HostService:
         self._lanes: dict[int, LaneFiles] = {}
         self._lock = threading.Lock()
 
+    def stop(self) -> None:
+        """Answer no more requests: the run is to end."""
+        self.stopping = True
+        if self._files.native:
+            self._files.native.stop()
+
     def may_block(self, lane: int, op: int, arguments: Sequence[int]) -> bool:
         """Whether an answer may take long, so that others should not wait for it."""
         if op in (REQUEST_STDIN, REQUEST_POLL):

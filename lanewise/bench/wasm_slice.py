@@ -36,6 +36,7 @@ GPU_VARIANTS: Variants = {
     "no meter": {"meter": "off"},
     "steps counted": {"meter": "count"},
     "careful alignment": {"alignment": "careful"},
+    "branch for alignment": {"alignment": "branch"},
     "size at run time": {"fixed_memory": False},
     "flat memory": {"layout": "flat"},
 }

@@ -8,12 +8,14 @@ from lanewise.compiler.bundles import bundle, unbundle
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
 from lanewise.compiler.outliving import compile_outliving
-from lanewise.compiler.pipeline import Compiled, compile_module, stages
+from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_module, stages
 from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas
 from lanewise.compiler.targets import Target
 from lanewise.compiler.workers import Job, WorkerPool, compile_guest
 
 __all__ = [
+    "OPTIMISED",
+    "QUICK",
     "Cache",
     "Compiled",
     "Job",

@@ -18,9 +18,6 @@ from lanewise import settings
 _MAGIC = b"LWcode1\n"
 _HEADER = struct.Struct("<8sQ32s")  # magic, length of the payload, sha256 over key and payload
 _SUFFIX = ".code"
-_LOCK_SUFFIX = ".lock"
-_LOCK_DIGITS = 2
-"""Digits of a key that choose its lock: a few files that stay, rather than one for each key that would have to go."""
 _UNFINISHED = ".unfinished-"
 _UNFINISHED_LIFETIME = 3600.0
 """Seconds after which a file that a crashed process left half written is removed."""
@@ -95,13 +92,13 @@ class Cache:
             if self._room < 0:
                 self._evict()
 
-    def lock(self, key: str) -> int | None:
-        """A descriptor of a file to lock while something takes long to be made; None if there is no cache."""
+    def lock(self, name: str) -> int | None:
+        """A descriptor of a file to lock while something takes long; None if there is no cache."""
         if not self._usable(create=True):
             return None
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            return os.open(self.directory / f"{key[:_LOCK_DIGITS]}{_LOCK_SUFFIX}", flags, 0o600)
+            return os.open(self.directory / f"{name}.lock", flags, 0o600)
         except OSError:
             return None
 

@@ -1,7 +1,7 @@
 """Compile what nobody waits for, in a process that outlives its parent: the next one finds the code in the cache.
 
 A program that runs for a second would otherwise begin to be optimised each time and never be. The process has the
-lowest priority, and at most one is at work for each key.
+lowest priority, and one is at work at a time for each cache.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ _STEP = 0.1
 def compile_outliving(cache: Cache, key: str, jobs: Callable[[], Sequence[Job]]) -> list[bytes] | None:
     """Have the code of `jobs` put into a cache under a key, as a bundle, and wait for it; None if that fails.
 
-    Without a cache it is compiled for this process alone.
+    Without a cache, or where its files cannot be locked, it is compiled for this process alone.
     """
-    lock = cache.lock(key)
-    if lock is None:
+    lock = cache.lock("optimise")
+    if lock is None or not sys.executable:
         return compile_guest(jobs(), cache=None)
     try:
-        while not _taken(lock):
+        stored = cache.get(key)
+        while stored is None and not _taken(lock):
             time.sleep(_STEP)
-        if cache.get(key) is None:  # nobody else has made it meanwhile
-            _compile(cache, key, jobs(), lock)
+            stored = cache.get(key)  # whoever has the lock may be making it
+        stored = stored or cache.get(key) or _compile(cache, key, jobs(), lock)
+    except OSError:  # a file system without locks, or no room for a process
+        return compile_guest(jobs(), cache=None)
     finally:
         os.close(lock)
-    stored = cache.get(key)
-    return None if stored is None else unbundle(stored)
+    return unbundle(stored) if stored else None
 
 
 def _taken(lock: int) -> bool:
@@ -52,21 +54,27 @@ def _taken(lock: int) -> bool:
     return True
 
 
-def _compile(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> None:
+def _compile(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> bytes | None:
     """Start the process, which keeps the lock as long as it lives, and wait for it."""
     place = {"directory": str(cache.directory), "limit": cache.limit, "key": key, "jobs": len(jobs)}
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", _BOOT, *module_path()],
         stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         pass_fds=[lock],
+        cwd="/",  # it must not keep anybody from unmounting the current one
         start_new_session=True,  # neither Ctrl-C nor the end of the terminal is for it
     )
     assert process.stdin is not None
+    assert process.stdout is not None
     with suppress(BrokenPipeError), process.stdin as pipe:
         pipe.write(frames.pack(place))
         for job in jobs:
             header = {"name": job.name, "level": job.level, "target": asdict(job.target)}
             pipe.write(frames.pack(header, job.ir.encode()))
+    with process.stdout as pipe:
+        unstored = pipe.read()
     process.wait()
+    fcntl.flock(lock, fcntl.LOCK_UN)  # for a process that was forked meanwhile, too, and has the file open
+    return unstored or cache.get(key)

@@ -19,6 +19,9 @@ from lanewise.version import __version__
 CacheChoice = Cache | Literal["default"] | None
 """Which cache a compile uses: one of your own, the one that the settings name, or none."""
 
+QUICK, OPTIMISED = 0, 3
+"""Levels: for code that somebody waits for, and for code that is to be fast."""
+
 _EXTENSIONS = {
     "source": ".source.txt",
     "llvm": ".llvm.ll",
@@ -43,7 +46,7 @@ def compile_module(
     target: Target,
     *,
     name: str = "module",
-    level: int = 3,
+    level: int = OPTIMISED,
     source: str | None = None,
     cache: CacheChoice = "default",
 ) -> Compiled:

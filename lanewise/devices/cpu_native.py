@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 from lanewise import lang
 from lanewise.compiler import Cache, Library, Target, compile_module, default_cache, load_object
 from lanewise.devices import cpu_scheduler, fibers
-from lanewise.devices.cpu_reset import lw_reset_memory
+from lanewise.devices.cpu_reset import TOUCHED, lw_reset_memory
 from lanewise.devices.cpu_signals import SIGACTION_BYTES, install_handlers
 from lanewise.lang.abi_host import RUNTIME_IMPORTS, RuntimeAbi
 from lanewise.lang.functions import DeviceFunction
@@ -102,6 +103,7 @@ class Runtime:
         self._lock = threading.Lock()
         self._scheduler: Library | None = None
         self._slots: dict[int, int] = {}
+        self._untouched = mmap.mmap(-1, mmap.PAGESIZE)
         self._open_pagemap()
         install_handlers(
             core.address("lw_on_signal"), ctypes.CFUNCTYPE(pointer, ctypes.c_int)(core.address("lw_old_action"))
@@ -159,15 +161,41 @@ class Runtime:
         self._lock = threading.Lock()
         self._slots.clear()
         _at(self._table, cpu_scheduler.WorkerTable.dtype)["count"] = 0
-        self._open_pagemap()  # the parent's tells of the parent's memory
+        inherited = int(_at(self._table, cpu_scheduler.WorkerTable.dtype)["pagemap"])
+        with suppress(OSError):  # the parent's tells of the parent's memory
+            if os.readlink(f"/proc/self/fd/{inherited}").endswith("pagemap"):
+                os.close(inherited)
+        self._open_pagemap()
+
+    def check_pagemap(self) -> None:
+        """Open the file that tells which pages were touched anew, if it no longer does.
+
+        A program may have closed all files that it does not know, and opened others with their numbers.
+        """
+        table = _at(self._table, cpu_scheduler.WorkerTable.dtype)
+        if table["pagemap"] >= 0 and not self._tells(int(table["pagemap"])):
+            self._open_pagemap()
 
     def _open_pagemap(self) -> None:
         table = _at(self._table, cpu_scheduler.WorkerTable.dtype)
         table["page_bits"] = mmap.PAGESIZE.bit_length() - 1
+        table["pagemap"] = -1  # without it more is cleared than need be
+        with suppress(OSError):
+            opened = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+            if self._tells(opened):
+                table["pagemap"] = opened
+            else:
+                os.close(opened)
+
+    def _tells(self, descriptor: int) -> bool:
+        """Whether a file knows of a page that was touched and of one that was not."""
+        untouched = ctypes.addressof(ctypes.c_char.from_buffer(self._untouched))
         try:
-            table["pagemap"] = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:  # it only saves time
-            table["pagemap"] = -1
+            words = [os.pread(descriptor, 8, page // mmap.PAGESIZE * 8) for page in (self._table, untouched)]
+        except OSError:
+            return False
+        touched = [int.from_bytes(word, sys.byteorder) & TOUCHED != 0 for word in words]
+        return all(len(word) == 8 for word in words) and touched == [True, False]
 
     def unregister(self, worker: int) -> None:
         """Forget a worker whose thread ends."""

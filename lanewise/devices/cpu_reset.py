@@ -60,7 +60,7 @@ def clear_touched(base: u64, used: u64):
         for at in range(count):
             if words[at] & TOUCHED != 0:
                 if cleared >= MOST_KEPT:
-                    madvise(base + done, used - done, GIVE_BACK)
+                    give_back(base + done, used - done)
                     return
                 memset(base + done, 0, page)
                 cleared += page
@@ -71,6 +71,13 @@ def clear_touched(base: u64, used: u64):
 def clear_all(start: u64, nbytes: u64):
     """The same where the system does not tell which pages were touched."""
     if nbytes > MOST_KEPT:
-        madvise(start, nbytes, GIVE_BACK)
+        give_back(start, nbytes)
     else:
+        memset(start, 0, nbytes)
+
+
+@device
+def give_back(start: u64, nbytes: u64):
+    """Let the system have pages, which are zero when they are touched again."""
+    if madvise(start, nbytes, GIVE_BACK) != 0:  # they are locked in memory
         memset(start, 0, nbytes)

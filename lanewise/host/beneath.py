@@ -15,7 +15,7 @@ _syscall = ctypes.CDLL(None).syscall if OPENAT2_WORKS else None
 def plain_parts(path: bytes) -> list[bytes] | None:
     """The names of a path that is nothing but names; None for any other."""
     parts = path.split(b"/")
-    if len(path) >= LONGEST_PATH or b"\0" in path or not path.isascii():
+    if len(path) > LONGEST_PATH or b"\0" in path or not path.isascii():
         return None
     return None if any(part in (b"", b".", b"..") for part in parts) else parts
 

@@ -57,8 +57,8 @@ def kind_of(mode: int) -> int:
 def encode_filestat(status: os.stat_result) -> bytes:
     """A filestat as guests read it."""
     access, change, creation = status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns
-    if access < 0 or change < 0 or creation < 0:  # WASI has no times before 1970
-        access, change, creation = max(access, 0), max(change, 0), max(creation, 0)
+    if min(access, change, creation) < 0 or max(access, change, creation) >= WORD:  # WASI has 584 years from 1970 on
+        access, change, creation = (min(max(time, 0), WORD - 1) for time in (access, change, creation))
     kind = kind_of(status.st_mode)
     return _FILESTAT.pack(
         status.st_dev % WORD, status.st_ino, kind, status.st_nlink, status.st_size, access, change, creation

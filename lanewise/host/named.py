@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from lanewise.host.filestat import check_times, encode_filestat, set_times
 from lanewise.host.handles import OpenDirectory
-from lanewise.host.paths import LONGEST_PATH, Place, check_text, walk
+from lanewise.host.paths import Place, check_text, walk
 from lanewise.host.reply import DONE, Reply, Request, failure
 from lanewise.kernel import wasi_numbers as wasi
+from lanewise.kernel.system_numbers import LONGEST_PATH
 
 _SYNCHRONOUS = wasi.FDFLAG_DSYNC | wasi.FDFLAG_RSYNC | wasi.FDFLAG_SYNC
 _FDFLAGS = _SYNCHRONOUS | wasi.FDFLAG_APPEND | wasi.FDFLAG_NONBLOCK

@@ -16,14 +16,13 @@ from lanewise.host.handles import CopiedFile, Location
 from lanewise.kernel.code import host_copies_code
 from lanewise.kernel.host_copies import (
     COPY_HEAD,
-    FILESTAT_BYTES,
     HAS_COPIES,
     NATIVE_HANDLE,
     WRITES,
     CopyEntry,
     CopyTable,
 )
-from lanewise.kernel.wasi_numbers import REGULAR_FILE
+from lanewise.kernel.wasi_numbers import FILESTAT_BYTES, REGULAR_FILE
 
 _ROOM = 256 << 20
 """Bytes for copies, of which only those that are used cost memory."""
@@ -60,8 +59,13 @@ class NativeCopies:
         """The address of what it is given besides a request."""
         return int(self._table.ctypes.data)
 
+    def stop(self) -> None:
+        """Have Python answer everything from now on, since the run is to end."""
+        self._table["stopping"] = 1
+
     def begin_wave(self, roots: Sequence[int], lanes: int, callback: int) -> None:
         """Tell the native code of the directories and the lanes that it serves, and of Python's function."""
+        self._table["stopping"] = 0
         self._roots, self._lanes = np.array(roots, np.int32), np.zeros(lanes, np.uint8)
         self._table["roots"], self._table["root_count"] = self._roots.ctypes.data, len(roots)
         self._table["lanes"], self._table["callback"] = self._lanes.ctypes.data, callback
@@ -82,13 +86,11 @@ class NativeCopies:
         return lane < len(self._lanes) and bool(self._lanes[lane] & HAS_COPIES)
 
     def copied(self, handle: int) -> CopiedFile | None:
-        """Which file a handle names, if it is one of those that native code gives.
-
-        A file with several names may be known by another one than the lane used.
-        """
-        if handle < NATIVE_HANDLE:
+        """Which file a handle names, if it is one of those that native code gives."""
+        offset = (handle - NATIVE_HANDLE) * 8
+        if not COPY_HEAD <= offset < min(int(self._table["used"]), _ROOM):
             return None
-        address = self._base + (handle - NATIVE_HANDLE) * 8
+        address = self._base + offset
         root, length = _HEAD.unpack(ctypes.string_at(address - COPY_HEAD, COPY_HEAD))
         device, inode, size = _FILESTAT.unpack(ctypes.string_at(address, _FILESTAT.size))
         path = ctypes.string_at(address + FILESTAT_BYTES + (size + 8) // 8 * 8, length)

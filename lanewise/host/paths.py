@@ -14,9 +14,8 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from lanewise.host.reply import failure
+from lanewise.kernel.system_numbers import LONGEST_PATH
 
-LONGEST_PATH = 4095
-"""Bytes, as on Linux, whose limit counts the final NUL."""
 MOST_LINKS = 40
 """Symbolic links that one path may lead through, as on Linux."""
 DIRECTORIES_HELD = 16

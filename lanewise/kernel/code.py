@@ -8,11 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lanewise import lang
-from lanewise.compiler import Cache, Job, Target, compile_module, compile_outliving, default_cache, unbundle
+from lanewise.compiler import (
+    OPTIMISED,
+    QUICK,
+    Cache,
+    Job,
+    Target,
+    compile_module,
+    compile_outliving,
+    default_cache,
+    unbundle,
+)
 
 HOST_RING = ("lw_ring_ready", "lw_ring_answer")
 """The host's own functions, for its end of the ring."""
-QUICK, OPTIMISED = 0, 3
 _OPTIMISED_KERNEL = "optimised kernel"
 Signatures = dict[str, dict[str, tuple[str, list[str], list[str]]]]
 """By module and name of an import: the symbol of the function, and the types of its parameters and results."""

@@ -6,7 +6,7 @@ closed without it; everything out of the ordinary is left to Python, which also 
 
 from lanewise.kernel.lane_io import REQUEST_HEAD, Request
 from lanewise.kernel.system_numbers import BENEATH, LONGEST_PATH, OPENAT2, READ_FLAGS, SETTLED_NS, STATX
-from lanewise.kernel.wasi_numbers import REGULAR_FILE, REQUEST_OPEN, RIGHT_FD_WRITE
+from lanewise.kernel.wasi_numbers import FILESTAT_BYTES, REGULAR_FILE, REQUEST_OPEN, RIGHT_FD_WRITE
 from lanewise.lang.atomics import atomic_add, atomic_compare_exchange, atomic_load, atomic_store
 from lanewise.lang.functions import device
 from lanewise.lang.program import external
@@ -18,16 +18,17 @@ WRITES, HAS_COPIES = 1, 2
 """What is noted of a lane: by Python that it can write to a file, here that it has been given copies."""
 NATIVE_HANDLE = 1 << 31
 """Handles from here on say where a copy lies, in words from the beginning of the room for copies."""
-COPY_HEAD, FILESTAT_BYTES = 8, 64
+COPY_HEAD = 8
 """In front of a copy: the directory and the length of the path, which lies behind the content; then the filestat."""
 LARGEST = 1 << 16
 """Bytes of content."""
 PROBES = 8
-EMPTY, CLAIMED, MADE = 0, 1, 2
+EMPTY, BEING_MADE, MADE = 0, 1, 2
 
 EMPTY_PATH, BASIC_STATS = 0x1000, 0x7FF
 FILE_KIND, REGULAR = 0o170000, 0o100000
 SECOND = 1_000_000_000
+LAST_SECOND = 2**64 // SECOND
 SLASH, DOT = ord("/"), ord(".")
 
 
@@ -58,6 +59,7 @@ class CopyTable:
     entries: u64
     mask: u64
     rights: u64  # of a file that is only read
+    stopping: u32  # whether the run is to end, so that Python is asked, which says so
 
 
 @struct
@@ -122,7 +124,7 @@ def clock_gettime(clock: i32, time: Ptr[i64]) -> i32: ...
 @device
 def lw_host_answer(table: Ptr[CopyTable], request: Ptr[Request]) -> u32:
     """Answer a request, here or in Python; 1 if the run is to end."""
-    if request.op == REQUEST_OPEN and open_copy(table, request):
+    if request.op == REQUEST_OPEN and atomic_load(table.stopping) == 0 and open_copy(table, request):
         return u32(0)
     return lw_call_host(table.callback, u64(0), u64(request))
 
@@ -162,7 +164,7 @@ def open_copy(table: Ptr[CopyTable], request: Ptr[Request]) -> bool:
 @device
 def plain(path: Ptr[u8], length: u32) -> bool:
     """Whether a path is nothing but names, of ASCII, with single slashes between them."""
-    if length == 0 or length >= LONGEST_PATH:
+    if length == 0 or length > LONGEST_PATH:
         return False
     begin, dots = u32(0), u32(0)
     for at in range(length + 1):
@@ -212,9 +214,11 @@ def look_at(descriptor: i32, found: Ptr[CopyEntry], status: Ptr[Status]) -> bool
 
 @device
 def nanoseconds(time: Ptr[Time]) -> u64:
-    """A time as WASI has it, where there are none before 1970."""
+    """A time as WASI has it: from 1970 on, for 584 years."""
     if time.seconds < 0:
         return u64(0)
+    if u64(time.seconds) >= LAST_SECOND:
+        return ~u64(0)
     return u64(time.seconds) * SECOND + u64(time.nanoseconds)
 
 
@@ -223,6 +227,19 @@ def same(a: Ptr[CopyEntry], b: Ptr[CopyEntry]) -> bool:
     """Whether two are of one version of one file."""
     one_file = a.device == b.device and a.inode == b.inode
     return one_file and a.nbytes == b.nbytes and a.changed == b.changed and a.touched == b.touched
+
+
+@device
+def has_name(entry: Ptr[CopyEntry], root: u64, path: Ptr[u8], length: u64) -> bool:
+    """Whether a copy was opened by this name: by its name the file itself is found again."""
+    head = Ptr[u32](entry.address - COPY_HEAD)
+    if u64(head[0]) != root or u64(head[1]) != length:
+        return False
+    name = Ptr[u8](entry.address + FILESTAT_BYTES + ((entry.nbytes + 8) & ~u64(7)))
+    for at in range(length):
+        if name[at] != path[at]:
+            return False
+    return True
 
 
 @device(inline=False)
@@ -241,7 +258,8 @@ def copy_of(table: Ptr[CopyTable], descriptor: i32, root: u64, path: Ptr[u8], le
     first = (wanted.inode * 0x9E3779B97F4A7C15) >> 32
     for probe in range(PROBES):
         entry = Ptr[CopyEntry](table.entries + ((first + u64(probe)) & table.mask) * ENTRY_BYTES)
-        if atomic_load(entry.state, order="acquire") == MADE and same(entry, wanted):
+        made = atomic_load(entry.state, order="acquire") == MADE
+        if made and same(entry, wanted) and has_name(entry, root, path, length):
             return entry.address
     size = (wanted.nbytes + 8) & ~u64(7)  # one byte more, to see that there is no more
     needed = COPY_HEAD + FILESTAT_BYTES + size + ((length + 7) & ~u64(7))
@@ -279,7 +297,7 @@ def remember(table: Ptr[CopyTable], made: Ptr[CopyEntry], first: u64):
     """Let others find a copy; where there is no place for it, they make their own."""
     for probe in range(PROBES):
         entry = Ptr[CopyEntry](table.entries + ((first + u64(probe)) & table.mask) * ENTRY_BYTES)
-        if atomic_load(entry.state) == EMPTY and atomic_compare_exchange(entry.state, EMPTY, CLAIMED):
+        if atomic_load(entry.state) == EMPTY and atomic_compare_exchange(entry.state, EMPTY, BEING_MADE):
             entry.device = made.device
             entry.inode = made.inode
             entry.nbytes = made.nbytes

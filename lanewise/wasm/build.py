@@ -22,9 +22,10 @@ class Build:
     that lanes in step read from the same lines."""
     checks: Literal["guard", "explicit"] = "guard"
     """Who notices accesses out of bounds: pages that may not be touched behind the memory, or a comparison."""
-    alignment: Literal["any", "careful", "exit"] = "any"
-    """Misaligned accesses: the hardware does them (`any`), a cold path does them byte by byte (`careful`), or the lane
-    ends to be run again in a careful build (`exit`)."""
+    alignment: Literal["any", "careful", "branch", "exit"] = "any"
+    """Misaligned accesses: the hardware does them (`any`); a call that looks does them byte by byte (`careful`), which
+    is less code, or one that aligned accesses branch around (`branch`), which is faster; or the lane ends, to be run
+    again in a careful build (`exit`)."""
     meter: Literal["off", "stop", "count"] = "off"
     """What loops and calls count: nothing (a CPU is interrupted by signals), enough for a request to stop to be seen,
     or every step, so that a limit is the same on every device."""
@@ -63,7 +64,7 @@ class Build:
 PUBLIC: dict[str, tuple[object, ...]] = {
     "layout": ("flat", "interleaved"),
     "checks": ("guard", "explicit"),
-    "alignment": ("any", "careful", "exit"),
+    "alignment": ("any", "careful", "branch", "exit"),
     "meter": ("off", "stop", "count"),
     "fixed_memory": (False, True),
 }
@@ -85,7 +86,9 @@ def host_build(**choices: object) -> Build:
     usual: dict[str, object] = {"places": True}
     if choices.get("layout") == "interleaved":
         if choices.get("checks", "explicit") != "explicit" or choices.get("alignment", "careful") == "any":
-            raise ArgumentError("interleaved memory needs checks='explicit' and alignment='careful' or 'exit'")
+            raise ArgumentError(
+                "interleaved memory needs checks='explicit' and alignment='careful', 'branch' or 'exit'"
+            )
         usual |= {"checks": "explicit", "alignment": "careful"}
     return Build(**usual | choices)  # type: ignore[arg-type]
 
@@ -104,7 +107,7 @@ def with_fixed_memory(build: Build, fixed: bool) -> Build:
 def gpu_build(**choices: object) -> Build:
     """The usual build for a GPU: no guard pages there, misaligned accesses fault, and only fuel can stop a lane."""
     if choices.get("alignment") == "any":
-        raise ArgumentError("a GPU faults on misaligned addresses; alignment is 'careful' or 'exit' there")
+        raise ArgumentError("a GPU faults on misaligned addresses; alignment is 'careful', 'branch' or 'exit' there")
     if choices.get("checks") == "guard":
         raise ArgumentError("a GPU has no pages that guard memories; checks is 'explicit' there")
     usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "meter": "stop"}

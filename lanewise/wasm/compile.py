@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from lanewise import settings
-from lanewise.compiler import Cache, Job, Target, bundle, compile_guest, compile_outliving, default_cache, unbundle
+from lanewise.compiler import (
+    OPTIMISED,
+    Cache,
+    Job,
+    Target,
+    bundle,
+    compile_guest,
+    compile_outliving,
+    default_cache,
+    unbundle,
+)
 from lanewise.errors import LanewiseError
 from lanewise.wasm.model import Module
 
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-QUICK, OPTIMISED = 0, 3
 QUICK_FROM = 24 * 1024
 """Bytes of code from which a quick build comes first: less is optimised in under a second."""
 GPU_LEVEL_LARGE = 1
@@ -143,9 +152,10 @@ class Later(Generic[T]):
         time.sleep(self._delay)
         try:
             self.result = self._make()
-        except LanewiseError:
+        except (LanewiseError, OSError):
             self.result = None  # the quick build goes on being used
-        self.over = True
+        finally:
+            self.over = True
 
 
 @functools.cache

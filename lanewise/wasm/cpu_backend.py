@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.compiler import Job, Library, Target, compile_guest, load_object
+from lanewise.compiler import OPTIMISED, QUICK, Job, Library, Target, compile_guest, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
@@ -21,8 +21,6 @@ from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, HostCall, Outcome
 from lanewise.wasm.build import Build, with_fixed_memory
 from lanewise.wasm.compile import (
-    OPTIMISED,
-    QUICK,
     QUICK_FROM,
     Later,
     code_bytes,

@@ -8,11 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from lanewise.compiler import Target
+from lanewise.compiler import OPTIMISED, QUICK, Target
 from lanewise.wasm.build import Build
 from lanewise.wasm.compile import (
-    OPTIMISED,
-    QUICK,
     QUICK_FROM,
     Later,
     cached_text,

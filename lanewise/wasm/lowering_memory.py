@@ -122,47 +122,69 @@ def _halves(fn: FunctionLowering, address: str, memarg: MemArg) -> tuple[tuple[s
 def _whole_load(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> str:
     """Load a whole number on a machine that faults on misaligned addresses."""
     bits = f"i{width * 8}"
-    if fn.build.alignment == "careful" or 1 << memarg[0] < width:  # a smaller hint says that it may well be misaligned
-        effective = _effective(fn, address, memarg[1])
-        size = memory_bytes(fn, memarg[2])
-        fn.traps = True
-        base = _base(fn, memarg[2])
-        return fn.assign(
-            f"call {bits} @lw.load.{bits}(ptr %st, ptr {base}, i64 {size}, i64 {effective}, i32 {fn.place})"
-        )
-    at = _checked_place(fn, address, memarg, width)
-    return fn.assign(f"load {bits}, ptr {at}, align {width}, !tbaa !3")
+    if _calls(fn, memarg, width):
+        return fn.assign(f"call {bits} @lw.load.{bits}({_called_with(fn, address, memarg)})")
+    bad, effective = _misplaced(fn, address, memarg, width)
+    if fn.build.alignment == "exit":
+        fn.leave_if(bad)
+        return fn.assign(f"load {bits}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+    slow, fast, on = (fn.label(name) for name in ("slow", "fast", "on"))
+    slowly = fn.name("v")
+    call = f"{slowly} = call {bits} @lw.load.{bits}({_called_with(fn, address, memarg)})"
+    fn.cold += (f"{slow}:", call, f"br label %{on}")
+    fn.lines += (f"br i1 {bad}, label %{slow}, label %{fast}, !prof !0", f"{fast}:")
+    value = fn.assign(f"load {bits}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+    fn.lines += (f"br label %{on}", f"{on}:")
+    return fn.assign(f"phi {bits} [ {value}, %{fast} ], [ {slowly}, %{slow} ]")
 
 
 def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int, value: str) -> None:
     bits = f"i{width * 8}"
-    if fn.build.alignment == "careful" or 1 << memarg[0] < width:  # a smaller hint says that it may well be misaligned
-        effective = _effective(fn, address, memarg[1])
-        size = memory_bytes(fn, memarg[2])
-        fn.traps = True
-        where = f"ptr %st, ptr {_base(fn, memarg[2])}, i64 {size}, i64 {effective}, i32 {fn.place}"
-        fn.emit(f"call void @lw.store.{bits}({where}, {bits} {value})")
+    if _calls(fn, memarg, width):
+        fn.emit(f"call void @lw.store.{bits}({_called_with(fn, address, memarg)}, {bits} {value})")
         return
-    at = _checked_place(fn, address, memarg, width)
-    fn.emit(f"store {bits} {value}, ptr {at}, align {width}, !tbaa !3")
+    bad, effective = _misplaced(fn, address, memarg, width)
+    if fn.build.alignment == "exit":
+        fn.leave_if(bad)
+        fn.emit(f"store {bits} {value}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+        return
+    slow, fast, on = (fn.label(name) for name in ("slow", "fast", "on"))
+    call = f"call void @lw.store.{bits}({_called_with(fn, address, memarg)}, {bits} {value})"
+    fn.cold += (f"{slow}:", call, f"br label %{on}")
+    fn.lines += (f"br i1 {bad}, label %{slow}, label %{fast}, !prof !0", f"{fast}:")
+    fn.emit(f"store {bits} {value}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+    fn.lines += (f"br label %{on}", f"{on}:")
 
 
-def _checked_place(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> str:
-    """The pointer for an aligned access in bounds; any other ends the lane, which then runs in a careful build.
+def _calls(fn: FunctionLowering, memarg: MemArg, width: int) -> bool:
+    """Whether an access is a call: a hint that is smaller than the access says that it may well be misaligned."""
+    return fn.build.alignment == "careful" or 1 << memarg[0] < width
+
+
+def _called_with(fn: FunctionLowering, address: str, memarg: MemArg) -> str:
+    """What the helpers take that check bounds and alignment themselves."""
+    fn.traps = True
+    effective = _effective(fn, address, memarg[1])
+    size = memory_bytes(fn, memarg[2])
+    return f"ptr %st, ptr {_base(fn, memarg[2])}, i64 {size}, i64 {effective}, i32 {fn.place}"
+
+
+def _misplaced(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> tuple[str, str]:
+    """Whether an access is out of bounds or misaligned, and its address with the offset, in 32 bits.
 
     Turned right by the bits that must be 0, a misaligned address becomes larger than any good one: one comparison
     finds both. Addresses stay in 32 bits, which a memory on a GPU never exceeds.
     """
     _, offset, memory = memarg
     if offset + width > _least(fn, memory):
-        size = memory_bytes(fn, memory)
         effective = _effective(fn, address, offset)
         behind = fn.assign(f"add nuw nsw i64 {effective}, {width}")
-        fn.leave_if(fn.assign(f"icmp ugt i64 {behind}, {size}"))
-        address, offset = fn.assign(f"trunc i64 {effective} to i32"), 0
-        if width > 1:
-            fn.leave_if(fn.assign(f"icmp ne i32 {fn.assign(f'and i32 {address}, {width - 1}')}, 0"))
-        return _column(fn, _base(fn, memory), address, width)
+        outside = fn.assign(f"icmp ugt i64 {behind}, {memory_bytes(fn, memory)}")
+        address = fn.assign(f"trunc i64 {effective} to i32")
+        if width == 1:
+            return outside, address
+        askew = fn.assign(f"icmp ne i32 {fn.assign(f'and i32 {address}, {width - 1}')}, 0")
+        return fn.assign(f"or i1 {outside}, {askew}"), address
     if offset % width:
         address = fn.assign(f"call i32 @llvm.uadd.sat.i32(i32 {address}, i32 {offset})")
         offset = 0
@@ -170,9 +192,8 @@ def _checked_place(fn: FunctionLowering, address: str, memarg: MemArg, width: in
     shift = width.bit_length() - 1
     last = fn.assign(f"lshr i32 {fn.assign(f'sub i32 {size32}, {offset + width}')}, {shift}")
     turned = fn.assign(f"call i32 @llvm.fshr.i32(i32 {address}, i32 {address}, i32 {shift})") if shift else address
-    fn.leave_if(fn.assign(f"icmp ugt i32 {turned}, {last}"))
-    effective = fn.assign(f"add nuw i32 {address}, {offset}") if offset else address
-    return _column(fn, _base(fn, memory), effective, width)
+    bad = fn.assign(f"icmp ugt i32 {turned}, {last}")
+    return bad, fn.assign(f"add nuw i32 {address}, {offset}") if offset else address
 
 
 def _exceeds_32_bits(fn: FunctionLowering) -> bool:
@@ -184,8 +205,9 @@ def _exceeds_32_bits(fn: FunctionLowering) -> bool:
     return max(pages, default=0) * PAGE * WARP_SIZE > 1 << 32
 
 
-def _column(fn: FunctionLowering, base: str, effective: str, width: int) -> str:
+def _column(fn: FunctionLowering, memory: int, effective: str, width: int) -> str:
     """The pointer to an aligned address, held in 32 bits, of this lane's column of cells."""
+    base = _base(fn, memory)
     if fn.build.layout == "interleaved" and _exceeds_32_bits(fn):
         return place(fn, base, fn.assign(f"zext i32 {effective} to i64"))
     if fn.build.layout == "interleaved":

@@ -122,7 +122,10 @@ define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count
 
 
 def _cell_ranges(build: Build) -> str:
-    """Instructions on ranges of a memory whose cells are interleaved with others'."""
+    """Instructions on ranges of a memory whose cells are interleaved with others'.
+
+    Whole cells are moved as such, which is all of a range but its ends, if both sides begin at the same byte of a cell.
+    """
     fill = f"""  %where = add i64 %start, %i
 {_place(build, "%base", "%where", "")}  store i8 %byte, ptr %at, align 1
 """
@@ -136,20 +139,120 @@ def _cell_ranges(build: Build) -> str:
 {_place(build, "%to", "%x", ".x")}  %v = load i8, ptr %y, align 1
   store i8 %v, ptr %at.x, align 1
 """
+    row = f"[{build.stride} x i8]"
+    fill_cells = f"""  %at = getelementptr {row}, ptr %base, i64 %i
+  store i64 %word, ptr %at, align 8
+"""
+    move_cells = f"""  %at.x = getelementptr {row}, ptr %to, i64 %i
+  %at.y = getelementptr {row}, ptr %from, i64 %i
+  %v = load i64, ptr %at.y, align 8
+  store i64 %v, ptr %at.x, align 8
+"""
+    bring_cells = f"""  %at.x = getelementptr {row}, ptr %to, i64 %i
+  %at.y = getelementptr i64, ptr %source, i64 %i
+  %v = load i64, ptr %at.y, align 1
+  store i64 %v, ptr %at.x, align 8
+"""
     return f"""
-define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) #1 {{
+define internal void @lw.bytes_fill(ptr %base, i64 %start, i8 %byte, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", fill)}  ret void
 }}
-define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) #1 {{
+define internal void @lw.bytes_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count, i1 %backwards) noinline #1 {{
 begin:
-  %backwards = icmp ugt i64 %into, %first
 {_loop("%count", move, "%backwards")}  ret void
 }}
-define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count) #1 {{
+define internal void @lw.bytes_init(ptr %to, i64 %into, ptr %source, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", bring)}  ret void
 }}
+define internal void @lw.cells_fill(ptr %base, i64 %word, i64 %count) #1 {{
+begin:
+{_loop("%count", fill_cells)}  ret void
+}}
+define internal void @lw.cells_copy(ptr %to, ptr %from, i64 %count, i1 %backwards) #1 {{
+begin:
+{_loop("%count", move_cells, "%backwards")}  ret void
+}}
+define internal void @lw.cells_init(ptr %to, ptr %source, i64 %count) #1 {{
+begin:
+{_loop("%count", bring_cells)}  ret void
+}}
+define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) noinline #1 {{
+{_ends(build, "%start", "true")}few:
+  call void @lw.bytes_fill(ptr %base, i64 %start, i8 %byte, i64 %count)
+  ret void
+many:
+  call void @lw.bytes_fill(ptr %base, i64 %start, i8 %byte, i64 %ahead)
+  %at = getelementptr i8, ptr %base, i64 %row
+  %wide = zext i8 %byte to i64
+  %word = mul i64 %wide, {0x0101010101010101}
+  call void @lw.cells_fill(ptr %at, i64 %word, i64 %cells)
+  call void @lw.bytes_fill(ptr %base, i64 %rest, i8 %byte, i64 %behind)
+  ret void
+}}
+define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) noinline #1 {{
+  %backwards = icmp ugt i64 %into, %first
+  %apart = xor i64 %into, %first
+  %shift = and i64 %apart, 7
+  %alike = icmp eq i64 %shift, 0
+{_ends(build, "%into", "%alike")}few:
+  call void @lw.bytes_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count, i1 %backwards)
+  ret void
+many:
+  %x = getelementptr i8, ptr %to, i64 %row
+  %inside = add i64 %first, %ahead
+  %from_row = mul i64 %inside, {WARP_SIZE}
+  %y = getelementptr i8, ptr %from, i64 %from_row
+  %from_rest = sub i64 %rest, %into
+  %last = add i64 %first, %from_rest
+  br i1 %backwards, label %down, label %up
+up:
+  call void @lw.bytes_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %ahead, i1 false)
+  call void @lw.cells_copy(ptr %x, ptr %y, i64 %cells, i1 false)
+  call void @lw.bytes_copy(ptr %to, i64 %rest, ptr %from, i64 %last, i64 %behind, i1 false)
+  ret void
+down:
+  call void @lw.bytes_copy(ptr %to, i64 %rest, ptr %from, i64 %last, i64 %behind, i1 true)
+  call void @lw.cells_copy(ptr %x, ptr %y, i64 %cells, i1 true)
+  call void @lw.bytes_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %ahead, i1 true)
+  ret void
+}}
+define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count) noinline #1 {{
+{_ends(build, "%into", "true")}few:
+  call void @lw.bytes_init(ptr %to, i64 %into, ptr %source, i64 %count)
+  ret void
+many:
+  call void @lw.bytes_init(ptr %to, i64 %into, ptr %source, i64 %ahead)
+  %x = getelementptr i8, ptr %to, i64 %row
+  %y = getelementptr i8, ptr %source, i64 %ahead
+  call void @lw.cells_init(ptr %x, ptr %y, i64 %cells)
+  %done = sub i64 %rest, %into
+  %z = getelementptr i8, ptr %source, i64 %done
+  call void @lw.bytes_init(ptr %to, i64 %rest, ptr %z, i64 %behind)
+  ret void
+}}
+"""
+
+
+def _ends(build: Build, start: str, whole: str) -> str:
+    """IR that divides `%count` bytes from `start` on into those ahead of the first whole cell, cells, and those behind.
+
+    Goes to `few` where there are too few for cells, or `whole` says that there are none; to `many` otherwise, where the
+    first cell is `%row` bytes from the beginning of the memory, and the bytes behind begin at address `%rest`.
+    """
+    return f"""  %minus = sub i64 0, {start}
+  %ahead = and i64 %minus, 7
+  %without = sub i64 %count, %ahead
+  %cells = lshr i64 %without, 3
+  %behind = and i64 %without, 7
+  %cell = add i64 {start}, %ahead
+  %row = mul i64 %cell, {build.stride // 8}
+  %length = shl i64 %cells, 3
+  %rest = add i64 %cell, %length
+  %enough = icmp ugt i64 %count, 15
+  %wholly = and i1 %enough, {whole}
+  br i1 %wholly, label %many, label %few
 """
 
 

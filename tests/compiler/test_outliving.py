@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lanewise.compiler import Cache, Job, Target, compile_outliving, unbundle
+import pytest
+
+from lanewise.compiler import Cache, Job, Target, bundle, compile_outliving, unbundle
 
 ADD = "define i32 @add(i32 %a, i32 %b) {\n  %s = add i32 %a, %b\n  ret i32 %s\n}\n"
 WRONG = "define i32 @wrong("
@@ -77,8 +82,41 @@ def test_one_piece_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert cache.get(KEY) is None
 
 
-def test_code_that_has_no_room_in_the_cache_is_given_up(tmp_path: Path) -> None:
-    assert compile_outliving(Cache(tmp_path / "code", 100), KEY, lambda: _jobs(ADD)) is None
+def test_code_that_has_no_room_in_the_cache_is_for_this_process_alone(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "code", 100)
+    codes = compile_outliving(cache, KEY, lambda: _jobs(ADD))
+    assert codes is not None
+    assert len(codes) == 1
+    assert cache.get(KEY) is None
+
+
+def test_a_lock_that_a_forked_process_holds_keeps_nobody_from_code_that_is_there(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "code", LIMIT)
+    lock = cache.lock("optimise")
+    assert lock is not None
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    cache.put(KEY, bundle([b"code"]))
+    assert compile_outliving(cache, KEY, lambda: _jobs(ADD)) == [b"code"]
+    os.close(lock)
+
+
+def test_files_that_cannot_be_locked_are_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    codes = compile_outliving(Cache(tmp_path / "code", LIMIT), KEY, lambda: _jobs(ADD))
+    assert codes is not None
+    assert len(codes) == 1
+
+
+def test_a_cache_that_was_removed_does_not_come_back(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "code", LIMIT)
+    place = {"directory": str(cache.directory), "limit": LIMIT, "key": KEY}
+    script = f"from lanewise.compiler.outliving_main import _keep; _keep({place!r}, b'code')"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout == b"code"
+    assert not cache.directory.exists()
 
 
 def test_without_a_cache_this_process_gets_its_code(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lanewise.devices import cpu_native, cpu_scheduler
 from lanewise.devices.cpu_native import runtime
 from lanewise.devices.cpu_reset import MOST_KEPT, PIECE
 from lanewise.wasm.guarded import GuardedMemory
@@ -100,7 +101,29 @@ def test_what_a_memory_grew_by_is_not_usable_until_it_grows_again(reset):
         assert ctypes.CDLL(None).write(writing, ctypes.c_void_p(memory.address + MINIMUM - 1), ctypes.c_size_t(1)) == 1
 
 
+def test_a_descriptor_that_has_become_another_file_is_not_believed():
+    own = runtime()
+    table = cpu_native._at(own._table, cpu_scheduler.WorkerTable.dtype)
+    zeros = os.open("/dev/zero", os.O_RDONLY)
+    os.dup2(zeros, int(table["pagemap"]))
+    os.close(zeros)
+    own.check_pagemap()
+    memory = _memory(MINIMUM, range(0, MINIMUM, 4096))
+    address = own.guest_imports()["lw_reset_memory"]
+    ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * 3)(address)(memory.address, MINIMUM, MINIMUM)
+    assert ctypes.string_at(memory.address, MINIMUM) == bytes(MINIMUM)
+
+
+def test_memory_that_is_locked_is_zero_again(reset):
+    memory = _memory(MANY, range(0, MANY, 4096))
+    if ctypes.CDLL(None).mlock(ctypes.c_void_p(memory.address), ctypes.c_size_t(MANY)):
+        pytest.skip("this user may not lock so much memory")
+    reset(memory.address, MANY, MANY)
+    assert ctypes.string_at(memory.address, MANY) == bytes(MANY)
+
+
 def test_a_forked_child_is_told_of_its_own_pages():
+    runtime()
     child = os.fork()
     if child == 0:
         memory = _memory(MINIMUM, range(0, MINIMUM, 4096))

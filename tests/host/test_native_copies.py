@@ -3,8 +3,10 @@
 import ctypes
 import os
 import shutil
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,6 +189,51 @@ def test_the_original_of_a_copy_is_not_another_file_of_its_name(host, tree):
     (tree / "file").unlink()
     (tree / "file").write_bytes(b"another")
     assert LaneFiles(host.files).request(wasi.REQUEST_REOPEN, [handle, 0], b"", 0).errno == wasi.EIO
+
+
+def test_each_name_of_a_file_is_known_by_itself(host, tree):
+    (tree / "one").write_bytes(b"content")
+    (tree / "other").hardlink_to(tree / "one")
+    settle()
+    host.open(b"one")
+    handle = host.open(b"other")[0]
+    (tree / "one").unlink()
+    assert LaneFiles(host.files).request(wasi.REQUEST_REOPEN, [handle, 0], b"", 0).errno == 0
+
+
+def test_a_directory_that_was_renamed_is_known_by_its_new_name(host, tree):
+    host.open(b"sub/deep/file")
+    (tree / "sub").rename(tree / "new")
+    handle = host.open(b"new/deep/file")[0]
+    assert LaneFiles(host.files).request(wasi.REQUEST_REOPEN, [handle, 0], b"", 0).errno == 0
+
+
+@pytest.mark.parametrize("handle", [NATIVE_HANDLE - 1, NATIVE_HANDLE, NATIVE_HANDLE + 1_000_000, 1 << 40, 1 << 63])
+def test_handles_that_nobody_gave_name_nothing(host, handle):
+    host.open(b"file")
+    assert LaneFiles(host.files).request(wasi.REQUEST_REOPEN, [handle, 0], b"", 0).errno == wasi.EBADF
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(-5, 0), (32_503_680_000, 2**64 - 1)])
+def test_times_that_wasi_does_not_have_are_the_nearest_that_it_has(seconds, shown):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:  # which keeps such times
+        path = Path(folder) / "file"
+        path.write_bytes(b"content")
+        (Path(folder) / "sub").mkdir()
+        os.utime(path, ns=(seconds * 10**9, seconds * 10**9))
+        settle()
+        host = Host(Path(folder))
+        found = content(host.open(b"file"), path)
+        host.files.close()
+        assert found[: wasi.FILESTAT_BYTES] == encode_filestat(path.stat())
+        assert int.from_bytes(found[48:56], "little") == shown
+
+
+def test_a_run_that_is_to_end_asks_python(host):
+    host.copies.stop()
+    assert host.open(b"file") is None
+    host.begin()
+    assert host.open(b"file") is not None
 
 
 def test_a_lane_that_opens_a_file_to_write_must_let_go_of_its_copies(host):

@@ -119,7 +119,7 @@ CASES = (
     Case("tree", ("/data/new",), files={"old": b"stays"}, guest="/data", writes=True),
     Case("formats"),
     Case("recursion", ("100",)),
-    Case("recursion", ("400",)),
+    Case("recursion", ("2500",)),
     Case("recursion", ("forever",), ends="call stack exhausted"),
     Case("shapes"),
     Case("panics", ("none",)),

@@ -36,7 +36,7 @@ def test_ends_as_stated_under_wasmtime(program, tmp_path):
             assert outcome.tree == peer.tree_of(peer.prepare(case, tmp_path / f"{name}-again")), name
 
 
-STACKS = {"json": "48K", "recursion": "64K"}
+STACKS = {"json": "48K", "recursion": "256K"}
 """For a GPU, whose lanes have little stack: what programs need that call themselves many times."""
 
 
@@ -55,9 +55,7 @@ def test_does_on_lanes_what_it_does_under_wasmtime(program, device, tmp_path):
             env=case.env,
             device=device,
             timeout=60,
-            stack=None
-            if device == "cpu" or getattr(device, "name", "") == "cpu"
-            else "96K",  # some of them recurse deeply
+            stack=None if device.name == "cpu" else STACKS.get(program),
             **threads_of(case),
         )
         for lane in range(lanes):

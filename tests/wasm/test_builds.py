@@ -31,7 +31,7 @@ CPU_BUILDS = [
     {"checks": "explicit", "meter": "count"},
     *(
         {"checks": "explicit", "layout": layout, "alignment": alignment}
-        for layout, alignment in itertools.product(("flat", "interleaved"), ("careful", "exit"))
+        for layout, alignment in itertools.product(("flat", "interleaved"), ("careful", "branch", "exit"))
     ),
 ]
 GPU_BUILDS = [
@@ -41,6 +41,8 @@ GPU_BUILDS = [
         ("flat", "exit", "stop"),
         ("interleaved", "careful", "count"),
         ("flat", "careful", "off"),
+        ("interleaved", "branch", "stop"),
+        ("flat", "branch", "stop"),
     )
 ]
 

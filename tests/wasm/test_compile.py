@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import wasmtime
 
+from lanewise.compiler import OPTIMISED, QUICK
 from lanewise.wasm import Module, Store, compile, cpu_backend
 from lanewise.wasm.program import ModuleProgram
 
@@ -51,7 +52,7 @@ def test_a_large_module_runs_at_once_and_then_in_the_optimised_build(module, mon
     assert instance.exports["run"](3) == 11  # the instance's state stays what it was
     assert loaded.table != before
     assert loaded.better is None
-    assert levels == [compile.QUICK, compile.OPTIMISED]
+    assert levels == [QUICK, OPTIMISED]
 
 
 def test_a_module_that_was_compiled_is_not_lowered_again(module, monkeypatch, device):
