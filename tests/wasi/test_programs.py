@@ -36,7 +36,7 @@ def test_ends_as_stated_under_wasmtime(program, tmp_path):
             assert outcome.tree == peer.tree_of(peer.prepare(case, tmp_path / f"{name}-again")), name
 
 
-STACKS = {"json": "48K", "recursion": "256K"}
+STACKS = {"json": "96K", "recursion": "256K"}
 """For a GPU, whose lanes have little stack: what programs need that call themselves many times."""
 
 
