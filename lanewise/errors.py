@@ -53,8 +53,8 @@ class OutOfMemoryError(DeviceError):
     """The device has not enough free memory for an allocation."""
 
 
-class ArgumentError(DeviceError, ValueError):
-    """An argument of a launch, copy or allocation does not fit; the message names it."""
+class ArgumentError(LanewiseError, ValueError):
+    """An argument does not fit; the message names it."""
 
 
 class TrapError(DeviceError):

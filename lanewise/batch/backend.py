@@ -51,6 +51,10 @@ class WaveBackend(ABC):
         """Serve the wave for a while; says whether it is over."""
 
     @abstractmethod
+    def now(self) -> int:
+        """The time on the clock of lanes, in nanoseconds; no wave is running."""
+
+    @abstractmethod
     def look(self) -> np.ndarray[Any, Any]:
         """The LaneRecords as they are now."""
 

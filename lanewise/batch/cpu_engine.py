@@ -217,6 +217,9 @@ class CpuWaves(WaveBackend):
         assert self._launch is not None
         return self._launch.wait(seconds)
 
+    def now(self) -> int:
+        return time.monotonic_ns()
+
     def look(self) -> np.ndarray[Any, Any]:
         return self._records.copy()
 

@@ -142,7 +142,7 @@ class CudaWaves(WaveBackend):
         self._service, self._count = service, count
         self._keep: list[Any] = []
         run = self._run_record(first, count, service)
-        tell_time(run, self._clock())
+        tell_time(run, self.now())
         self._records = device.zeros(count, LaneRecord.dtype)
         self._status = device.zeros(count, np.uint64)
         console = Console.record()
@@ -190,7 +190,7 @@ class CudaWaves(WaveBackend):
         self._keep.append(made)
         return made.address
 
-    def _clock(self) -> int:
+    def now(self) -> int:
         out = self._device.zeros(1, np.uint64)
         self._device.launch(read_clock, 1, 1, [out])
         return int(out.get()[0])

@@ -18,7 +18,7 @@ from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, DeviceError, WasmTrap
 from lanewise.host.files import Filesystem
-from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS, LaneRecord
+from lanewise.kernel.lane_io import LANE_ENDED, LANE_RUNS, LANE_WAITS, LaneRecord
 from lanewise.kernel.wasi_numbers import FAIL_STOP
 from lanewise.wasm import traps
 from lanewise.wasm.module import Module
@@ -192,10 +192,13 @@ class Run:
         kind = next(words for wish, words in _CUT_OFF.items() if self._wish.startswith(wish))
         cut = np.flatnonzero((self._records["state"] != LANE_WAITS) & ~told).tolist()
         console = np.zeros(0, np.uint8) if lost or not cut else self._backend.console()
+        now = 0 if lost or not cut else self._backend.now()
         for lane in cut:
             last = 0 if lost else int(self._records["last"][lane])
             out, err = self._service.outputs.take(lane, console, last)
-            yield LaneOutcome(first + lane, None, kind, kind, 0.0, out, err)
+            running = self._records["state"][lane] == LANE_RUNS  # of which the record has the time when it began
+            seconds = max(0, now - int(self._records["nanoseconds"][lane])) / 1e9 if running and not lost else 0.0
+            yield LaneOutcome(first + lane, None, kind, kind, seconds, out, err)
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:

@@ -51,6 +51,11 @@ def count_of_lanes(lanes: int | None, args: Arguments, stdin: Input) -> int:
     if _per_lane(args):
         found["args"] = len(args)
     if _is_list(stdin):
+        if not isinstance(stdin, Sequence | np.ndarray):
+            hint = "; pass what its read() gives" if hasattr(stdin, "read") else "; a list has one for each lane"
+            raise ArgumentError(
+                f"stdin is text, bytes, a list or a function of the lane, not {type(stdin).__name__}{hint}"
+            )
         found["stdin"] = len(stdin)
     counts = set(found.values())
     if len(counts) > 1:
@@ -85,7 +90,10 @@ def directories(dirs: Directories) -> list[tuple[Path, str]]:
     elif isinstance(dirs, Mapping):
         pairs = [(host, guest) for guest, host in dirs.items()]
     else:
-        pairs = [(host, os.fspath(host)) for host in ([dirs] if isinstance(dirs, str | os.PathLike) else dirs)]
+        hosts: Sequence[Place] = [dirs] if isinstance(dirs, str | os.PathLike) else dirs
+        if not all(isinstance(host, str | os.PathLike) for host in hosts):
+            raise ArgumentError(f"dirs is {dirs!r}; it is a directory, a list of them, or {{name: directory}}")
+        pairs = [(host, os.fspath(host)) for host in hosts]
     for host, _ in pairs:
         if not os.path.isdir(host):
             raise ArgumentError(f"dirs: there is no directory {os.fspath(host)!r}; name one that the program may use")
@@ -129,11 +137,17 @@ def _arguments(name: str, args: Arguments) -> tuple[bool, Callable[[int], Sequen
         raise ArgumentError(f"args is a list of arguments, one after the other; write args=[{args!r}]")
     first = encoded_argument(name)
     if callable(args):
-        return False, lambda lane: [first, *map(encoded_argument, args(lane))]
+        return False, lambda lane: [first, *map(encoded_argument, _list_of_lane(args(lane)))]
     if _per_lane(args):
         return False, [[first, *map(encoded_argument, one)] for one in args].__getitem__
     template = Template(name, args, lane=True, item=False)  # type: ignore[arg-type] # not per lane, so plain arguments
     return template.same, template.fill
+
+
+def _list_of_lane(given: Any) -> Sequence[Argument]:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise ArgumentError(f"args gives {given!r} for a lane; it gives a list of arguments, such as [{str(given)!r}]")
+    return given
 
 
 def _stdin(stdin: Input) -> Callable[[int], bytes]:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from pathlib import Path
 
 from lanewise.batch.lines import Lines, without_newline
 from lanewise.errors import ArgumentError
@@ -90,7 +91,8 @@ class LineInputs:
 class FileInputs:
     """One file per lane, its path where arguments have `{}`."""
 
-    def __init__(self, template: Template, paths: Sequence[str], stdin: bytes) -> None:
+    def __init__(self, template: Template, paths: Sequence[str], stdin: bytes | None) -> None:
+        """`stdin` is what all lanes read on their standard input; None if it is each lane's file."""
         self._template = template
         self._paths = paths
         self._stdin = stdin
@@ -101,8 +103,13 @@ class FileInputs:
         return self._template.fill(lane, os.fsencode(self._paths[lane]))
 
     def stdin(self, lane: int) -> bytes | None:
-        """What all lanes read on their standard input."""
-        return self._stdin
+        """What a lane reads on its standard input."""
+        if self._stdin is not None:
+            return self._stdin
+        try:
+            return Path(self._paths[lane]).read_bytes()
+        except OSError as error:
+            raise ArgumentError(f"{self._paths[lane]!r} cannot be read: {error.strerror}") from None
 
 
 class GivenInputs:
@@ -128,7 +135,9 @@ def encoded_argument(argument: object) -> bytes:
     """An argument as a program gets it; it ends at its first byte 0, so it cannot have one."""
     if not isinstance(argument, str | bytes | os.PathLike):
         kind = type(argument).__name__
-        raise ArgumentError(f"an argument is text, bytes or a path, not {kind}; write str({argument!r})")
+        advice = "give either one list of arguments or a list for each lane" if kind in ("list", "tuple") else ""
+        advice = advice or f"write str({argument!r})"
+        raise ArgumentError(f"an argument is text, bytes or a path, not {kind}; {advice}")
     data = os.fsencode(argument)
     if 0 in data:
         raise ArgumentError(f"the argument {argument!r} has a byte 0 in it, which no argument can hold")

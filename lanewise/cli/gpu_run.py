@@ -31,9 +31,10 @@ _COMPLETING = "_GPU_RUN_COMPLETE"
 
 def main() -> None:
     """Run the command line of this process."""
-    for name in ("stdout", "stderr"):  # who starts us may have closed them
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it stays open as long as the process
+    if sys.stdout is None:  # who starts us may have closed it: what is written there must fail
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open as long as the process
     status = command(sys.argv[1:])
     # Taking modules and objects apart one by one would take a tenth of a second, which a small program does not.
     atexit._run_exitfuncs()

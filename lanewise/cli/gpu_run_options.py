@@ -123,7 +123,7 @@ GROUPS: dict[str, Sequence[Option]] = {
         Option("--lanes", "N", "Run the program N times; {lane} in arguments is 0, 1, ...", _whole(amounts.LANES)),
         Option("--each-line", "FILE", "One lane per line (- for stdin), which it reads; {} in arguments is the line."),
         Option("--each-file", "GLOB", "One lane per file of a quoted glob, sorted; {} in arguments is its path."),
-        Option("--stdin", "FILE", "What every lane reads on its standard input; in batches nothing by default."),
+        Option("--stdin", "FILE", "What every lane reads on standard input; {} with --each-file is the lane's file."),
     ),
     "What the program sees": (
         Option(
@@ -245,5 +245,7 @@ def _store(option: Option, text: str, found: dict[str, Any]) -> None:
         raise UsageMistake(f"{option.name}: {error}") from None
     if option.many:
         found.setdefault(option.field, []).append(value)
+    elif option.field in found:
+        raise UsageMistake(f"{option.name} is given twice, and there can be one; leave one of them out")
     else:
         found[option.field] = value

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from lanewise.batch.spec import LaneOutcome
 from lanewise.cli.gpu_run_progress import Progress
+from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import LanewiseError
 
 
@@ -89,7 +91,7 @@ class JsonSink:
     def _record(self, outcome: LaneOutcome) -> dict[str, Any]:
         record: dict[str, Any] = {"lane": outcome.lane}
         if self._files is not None:
-            record["file"] = os.fsencode(self._files[outcome.lane]).decode(errors="replace")
+            record |= _text_or_base64("file", os.fsencode(self._files[outcome.lane]))
         record |= {"exit_code": outcome.exit_code, "trap": outcome.trap, "seconds": round(outcome.seconds, 9)}
         if self._with_output:
             record |= _text_or_base64("stdout", outcome.stdout) | _text_or_base64("stderr", outcome.stderr)
@@ -106,7 +108,15 @@ class FileSink:
         self._directory = directory
         self._name = name
         self._made: set[str] = set()
-        self._make(directory)
+        try:
+            self._make(directory)
+            with tempfile.TemporaryFile(dir=directory):
+                pass
+        except (OutputError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UsageMistake(
+                f"--output-dir {directory}: no files can be written there ({reason}); name another"
+            ) from None
 
     def put(self, outcomes: Sequence[LaneOutcome]) -> None:
         """Write the files of some lanes."""

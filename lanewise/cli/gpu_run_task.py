@@ -50,8 +50,7 @@ def job(options: Options) -> Job:
     if options.output_dir is not None and os.path.lexists(options.output_dir) and not os.path.isdir(options.output_dir):
         raise UsageMistake(f"--output-dir {options.output_dir}: it is there and is no directory; name another")
     lanes = _lanes(options, program)
-    named = [guest for _, guest in options.dir]
-    automatic = [(lanes.directory, lanes.directory)] if lanes.directory and lanes.directory not in named else []
+    automatic = [(lanes.directory, lanes.directory)] if lanes.directory and not _given(options, lanes.directory) else []
     alone = _alone(options)
     streaming = alone and not options.json and options.output_dir is None
     task = Task(
@@ -76,6 +75,16 @@ def job(options: Options) -> Job:
         fail_fast=options.fail_fast,
     )
     return Job(task, alone, lanes.label, lanes.output_name, lanes.files)
+
+
+def _given(options: Options, directory: str) -> bool:
+    """Whether the program is given a directory already, by its name or within another: then links lead as far."""
+    for host, guest in options.dir:
+        inside = os.path.relpath(directory, guest)
+        same = os.path.realpath(os.path.join(host, inside)) == os.path.realpath(directory)
+        if guest == directory or (same and not inside.startswith(os.pardir)):
+            return True
+    return False
 
 
 def _alone(options: Options) -> bool:
@@ -130,24 +139,38 @@ def _file_per_lane(options: Options, pattern: str, program: bytes) -> _Lanes:
         )
     paths = sorted(path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path))
     if not paths:
-        raise UsageMistake(f"--each-file {pattern!r} matches no file")
+        raise UsageMistake(f"--each-file {pattern!r} matches no file{_advice(pattern)}")
     _check_count(options, len(paths), f"--each-file {pattern!r} matches", "files")
     template = _template(options, item=True)
-    if not template.uses_item:
+    on_stdin = options.stdin == "{}"
+    if not template.uses_item and not on_stdin:
         raise UsageMistake(
             "--each-file tells a lane its file where an argument has {}, and none has; "
-            f"write gpu-run --each-file {pattern!r} {options.program} {{}}"
+            f"write gpu-run --each-file {pattern!r} {options.program} {{}}, or --stdin {{}} for standard input"
         )
     directory = _fixed_directory(pattern)
     names = _output_names(directory, paths, pattern) if options.output_dir is not None else paths
     return _Lanes(
         len(paths),
-        FileInputs(template, paths, _shared_input(options)),
+        FileInputs(template, paths, None if on_stdin else _shared_input(options)),
         label=lambda lane: paths[lane],
         output_name=lambda lane: names[lane],
-        directory=directory,
+        directory=directory if template.uses_item else None,
         files=paths,
     )
+
+
+def _advice(pattern: str) -> str:
+    """What to write instead of a glob that shells know and Python does not, or that forgets the files."""
+    if os.path.isdir(pattern):
+        return f", since it is a directory; write {os.path.join(pattern, '*')!r} for the files in it"
+    if "{" in pattern:
+        return "; braces mean nothing in it, so run once for each of them, or write * in their place"
+    if pattern.startswith("~"):
+        return f"; ~ means nothing in it, write {os.path.expanduser(pattern)!r}"
+    if os.path.exists(pattern):
+        return f"; to name the file itself write {glob.escape(pattern)!r}"
+    return ""
 
 
 def _check_count(options: Options, count: int, what: str, noun: str) -> None:
@@ -173,6 +196,13 @@ def _output_names(directory: str, paths: Sequence[str], pattern: str) -> list[st
             f"--output-dir names outputs after files, and --each-file {pattern!r} leads to the same name twice or out "
             "of the directory; write the glob without .."
         )
+    folders = {parent.as_posix() for name in names for parent in Path(name).parents}
+    for name in names:
+        if f"{name}.out" in folders or f"{name}.err" in folders:
+            raise UsageMistake(
+                f"--output-dir would write the output of {name!r} where the directory of another output is; "
+                "run them one after the other"
+            )
     return names
 
 

@@ -84,8 +84,9 @@ def kernel_begin(io: Ptr[LaneIo], index: u64):
         owner(io).files += 1
     record = Ptr[LaneRecord](run.records) + io.index
     record.exit_code = 0
-    atomic_store(record.state, LANE_RUNS)
     io.began = time_ns()
+    record.nanoseconds = io.began  # until it ends, which tells how long a lane has run that is cut off
+    atomic_store(record.state, LANE_RUNS, order="release")
 
 
 @device

@@ -95,6 +95,9 @@ def decode(data: bytes, features: frozenset[str] = FEATURES) -> Module:
     return module
 
 
+_NO_MODULE = ": this is no WebAssembly module, which compilers make with --target wasm32-wasip1 or wasm32-wasi"
+
+
 def _check_header(data: bytes) -> None:
     explanation = explain_bytes(data)
     more = f": {explanation}" if explanation else ""
@@ -102,7 +105,7 @@ def _check_header(data: bytes) -> None:
         raise MalformedError(f"unexpected end{more or ': a module begins with eight bytes'}", len(data))
     if data[:4] != b"\0asm":
         short = "" if len(data) >= 4 else "unexpected end, "
-        raise MalformedError(f"{short}magic header not detected{more or ': this is no WebAssembly module'}", 0)
+        raise MalformedError(f"{short}magic header not detected{more or _NO_MODULE}", 0)
     if len(data) < 8:
         raise MalformedError("unexpected end: the module stops within its header", len(data))
     if data[4:8] != b"\x01\0\0\0":

@@ -23,7 +23,8 @@ def entry_of(module: Module) -> int:
             return exported[name]
     have = ", ".join(exported) or "none"
     raise LinkError(
-        f"the module is no program: it exports no function _start or main; the functions it exports: {have}"
+        f"the module is no program: it exports no function _start or main; the functions it exports: {have}. "
+        "Build an executable, not a library or an object file; lanewise.load(...).func calls single functions"
     )
 
 

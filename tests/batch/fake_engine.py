@@ -37,6 +37,7 @@ class FakeRun:
         self.stopped: str | None = None
         self.results = None
         self.asked_to_stop = 0
+        self.begun = False
         self._how = how
         self._order = range(task.lanes) if order is None else order
         self._stopped_as = stopping.get("stopped")
@@ -44,6 +45,7 @@ class FakeRun:
 
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order that was asked for; those that `stop` came before are left out."""
+        self.begun = True
         for lane in self._order:
             if self.asked_to_stop:
                 self.stopped = "interrupted"

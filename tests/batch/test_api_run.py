@@ -1,6 +1,7 @@
 """`lanewise.run` and `lanewise.stream`: what Python code can give, what it gets back, and how runs are ended."""
 
 import gc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -258,6 +259,21 @@ def test_a_keyboard_interrupt_ends_the_run_and_is_passed_on(monkeypatch):
 def test_an_environment_that_is_no_dictionary_is_refused():
     with pytest.raises(lw.ArgumentError, match=r"env: \['A'\] is no dictionary of names and values"):
         lw.run(b"\0asm\1\0\0\0", env=["A"])
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"stdin": (word for word in "ab")}, "stdin is text, bytes, a list or a function of the lane, not generator"),
+        ({"stdin": 5}, "stdin is text, bytes, a list or a function of the lane, not int"),
+        ({"args": lambda lane: lane}, "args gives 0 for a lane; it gives a list of arguments, such as ['0']"),
+        ({"args": [["a"], "b"]}, "an argument is text, bytes or a path, not list; give either one list"),
+        ({"dirs": [("a", "b")]}, "dirs is [('a', 'b')]; it is a directory, a list of them, or {name: directory}"),
+    ],
+)
+def test_what_cannot_be_given_is_refused_in_a_sentence(given, sentence):
+    with pytest.raises(lw.ArgumentError, match=re.escape(sentence)):
+        lw.run(program("(call $say (i32.const 1))"), device="cpu", **given)
 
 
 def test_what_is_no_module_is_called_by_its_name(tmp_path):

@@ -236,9 +236,13 @@ def test_a_disk_that_is_full_is_said():
     assert process.returncode == 3
 
 
-def test_streams_that_are_closed_do_not_matter():
-    code = f"{sys.executable} -c '{FAKED}' {os.path.dirname(__file__)} --lanes 3 app.wasm >&- 2>&-"
-    assert subprocess.run(["sh", "-c", code], env=ENVIRONMENT, timeout=60, check=False).returncode == 0
+def test_output_that_nobody_can_get_is_a_failure():
+    code = f"{sys.executable} -c '{FAKED}' {os.path.dirname(__file__)} --lanes 3 app.wasm"
+
+    def status(closed):
+        return subprocess.run(["sh", "-c", code + closed], env=ENVIRONMENT, timeout=60, check=False).returncode
+
+    assert (status(" >&- 2>&-"), status(" >&- 2>/dev/null"), status(" >/dev/null 2>&-")) == (3, 3, 0)
 
 
 def test_lines_can_come_from_a_pipe(monkeypatch, capfd):

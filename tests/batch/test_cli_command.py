@@ -168,7 +168,16 @@ MISTAKES = {
     "leave one of them out",
     "--each-file *.json app.wasm {}": "--each-file '*.json' matches no file",
     "--each-file * app.wasm": "--each-file tells a lane its file where an argument has {}, and none has; "
-    "write gpu-run --each-file '*' app.wasm {}",
+    "write gpu-run --each-file '*' app.wasm {}, or --stdin {} for standard input",
+    "--each-file *.a --each-file *.b app.wasm {}": "--each-file is given twice, and there can be one; "
+    "leave one of them out",
+    "--lanes 2 --lanes 3 app.wasm": "--lanes is given twice, and there can be one; leave one of them out",
+    "--each-file data app.wasm {}": "--each-file 'data' matches no file, since it is a directory; "
+    "write 'data/*' for the files in it",
+    "--each-file *.{a,b} app.wasm {}": "--each-file '*.{a,b}' matches no file; braces mean nothing in it, "
+    "so run once for each of them, or write * in their place",
+    "--each-file data/odd[1].txt app.wasm {}": "--each-file 'data/odd[1].txt' matches no file; "
+    "to name the file itself write 'data/odd[[]1].txt'",
     "--each-file empty zero app.wasm {}": "the program 'zero' is no WebAssembly module; if the shell has put file "
     "names in place of the glob, put the glob in quotes",
     "--lanes 2 --each-file * app.wasm {}": "--lanes says 2 and --each-file '*' matches 3 files; leave --lanes out",
@@ -179,9 +188,29 @@ MISTAKES = {
 def test_a_mistake_is_one_sentence_and_status_2(monkeypatch, capfd, here, words):
     (here / "empty").write_bytes(b"")
     (here / "zero").write_bytes(b"one\nt\0wo\n")
+    (here / "data").mkdir()
+    (here / "data" / "odd[1].txt").write_bytes(b"")
     fake = Fake(monkeypatch)
     assert command(words.split()) == 2
     assert sentence(capfd) == MISTAKES[words]
+    assert fake.runs == []
+
+
+@pytest.mark.parametrize("place", ["/proc", "/proc/new", "app.wasm/new"])
+def test_outputs_that_cannot_be_written_are_found_before_any_lane_runs(monkeypatch, capfd, here, place):
+    fake = Fake(monkeypatch)
+    assert command(["--lanes", "2", "--output-dir", place, "app.wasm"]) == 2
+    assert sentence(capfd).startswith(f"--output-dir {place}: ")
+    assert [run.begun for run in fake.runs] == [False] * len(fake.runs)
+
+
+def test_outputs_that_would_lie_in_each_other_are_refused(monkeypatch, capfd, here):
+    (here / "k" / "a.out").mkdir(parents=True)
+    for name in ("k/a", "k/a.out/b"):
+        (here / name).write_bytes(b"")
+    fake = Fake(monkeypatch)
+    assert command(["--each-file", "k/**", "--output-dir", "out", "app.wasm", "{}"]) == 2
+    assert sentence(capfd).startswith("--output-dir would write the output of 'a' where the directory of another")
     assert fake.runs == []
 
 

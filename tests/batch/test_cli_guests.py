@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from fake_engine import ENVIRONMENT
@@ -85,6 +86,36 @@ def test_a_lane_per_file(gpu_run):
         b"this is a\nthis is b\n",
         "",
     )
+
+
+def test_a_file_per_lane_on_standard_input(gpu_run):
+    expected = (0, b"this is a\nthis is b\n", "")
+    assert gpu_run("--quiet", "--each-file", "data/*.txt", "--stdin", "{}", "app.wasm", "copy") == expected
+
+
+def test_links_to_files_lead_as_far_as_the_directories_that_are_given(gpu_run, here):
+    (here / "links").mkdir(exist_ok=True)
+    if not (here / "links" / "c.txt").is_symlink():
+        (here / "links" / "c.txt").symlink_to("../data/a.txt")
+    words = ("--each-file", "links/*.txt", lines_program(here), "{}")
+    status, out, _ = gpu_run("--quiet", "--dir", ".", *words)
+    assert (status, out) == (0, b"links/c.txt: 1 lines, 10 bytes, the longest line has 9\n")
+    status, out, err = gpu_run("--quiet", *words)
+    assert (status, out, err) == (1, b"", "lines: links/c.txt cannot be read\n")
+
+
+def lines_program(here):
+    """A program of C, whose library finds the directory that a path is in."""
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    (here / "lines.wasm").write_bytes((examples / "programs" / "lines.wasm").read_bytes())
+    return "lines.wasm"
+
+
+def test_a_lane_that_is_cut_off_tells_how_long_it_ran(gpu_run):
+    _, out, _ = gpu_run("--timeout", "0.5", "--json", "--lanes", "4", "app.wasm", "loop", "{lane}")
+    records = list(map(json.loads, out.splitlines()))
+    assert [record["trap"] for record in records] == [None, "timed out", None, "timed out"]
+    assert all(0.2 < record["seconds"] < 60 for record in records if record["trap"])
 
 
 def test_json_lines(gpu_run):
