@@ -16,7 +16,7 @@ from lanewise.batch.requests import read_request, write_reply
 from lanewise.batch.service import HostService, StoppedError
 from lanewise.batch.spec import Results, Task
 from lanewise.batch.wave import tell_time
-from lanewise.compiler import Target, load_object
+from lanewise.compiler import Target
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
@@ -27,7 +27,7 @@ from lanewise.kernel.system_numbers import OPENAT2_WORKS
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import host_build, with_fixed_memory
 from lanewise.wasm.compile import Later
-from lanewise.wasm.cpu_slots import find_places, make_slots
+from lanewise.wasm.cpu_slots import find_places, load_lanes, make_slots
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
 
@@ -123,7 +123,7 @@ class CpuWaves(WaveBackend):
         return kernel_code(self._target), runtime().guest_imports(groups=True), native
 
     def _load(self) -> None:
-        library = load_object([*self._codes, self._kernel], [ENTRY], self._imports)
+        self._library = library = load_lanes(self._codes, [self._kernel], self._imports, plain=False)
         stack = _FIBER_STACK_BYTES if self._fibers else 0
         self._code = NativeCode("program", library.address(ENTRY), library, stack_bytes=stack)
 
@@ -228,7 +228,7 @@ class CpuWaves(WaveBackend):
 
     def traps(self) -> np.ndarray[Any, Any]:
         status = self._status.copy()
-        find_places(status, self._codes)
+        find_places(status, self._codes, self._library)
         return status
 
     def results(self) -> Results:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lanewise.compiler import Target, load_object
+from lanewise.compiler import Library, Target
 from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
@@ -15,7 +15,7 @@ from lanewise.devices.cpu_native import runtime
 from lanewise.errors import WasmTrap
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import check_choices, host_build, with_fixed_memory
-from lanewise.wasm.cpu_slots import find_places, make_slots
+from lanewise.wasm.cpu_slots import find_places, load_lanes, make_slots
 from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
@@ -92,7 +92,7 @@ class CpuLanes:
             launch.cancel()
             raise WasmTrap("interrupted")
         if status is not None:
-            find_places(status, loaded.made.codes)
+            find_places(status, loaded.made.codes, loaded.library, loaded.made.facts.plain)
         return (made if on_device else results), status
 
 
@@ -100,9 +100,10 @@ class _Loaded(NamedTuple):
     """Code in this process."""
 
     code: NativeCode
+    library: Library
     made: LaneCode
 
 
 def _loaded(made: LaneCode) -> _Loaded:
-    library = load_object(made.codes, [ENTRY], runtime().guest_imports())
-    return _Loaded(NativeCode("lanes", library.address(ENTRY), library), made)
+    library = load_lanes(made.codes, [], runtime().guest_imports(), made.facts.plain)
+    return _Loaded(NativeCode("lanes", library.address(ENTRY), library), library, made)

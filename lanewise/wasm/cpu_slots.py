@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from lanewise.compiler import Library, load_object
 from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import model
 from lanewise.wasm.build import Build
 from lanewise.wasm.guarded import RESERVED, GuardedMemory
 from lanewise.wasm.lane_setup import references_alone
-from lanewise.wasm.lane_words import ENTERED, LaneFacts
+from lanewise.wasm.lane_words import ENTERED, ENTRY, PIECE, LaneFacts
 from lanewise.wasm.places import LineTables
 
 
@@ -46,17 +47,25 @@ def make_slots(module: model.Module, build: Build, facts: LaneFacts, words: np.n
     return owners, data, references, table_of_pointers
 
 
-def find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes]) -> None:
+def load_lanes(codes: Sequence[bytes], others: Sequence[bytes], imports: Mapping[str, int], plain: bool) -> Library:
+    """Load the pieces of a program, with other code that they call."""
+    marks = [] if plain else [PIECE.format(number) for number in range(len(codes))]
+    return load_object([*codes, *others], [ENTRY, *marks], imports)
+
+
+def find_places(status: np.ndarray[Any, Any], codes: Sequence[bytes], library: Library, plain: bool = False) -> None:
     """Turn places of faults, which are distances in machine code, into bytes of the module."""
     places = status >> np.uint64(32)
     faults = np.flatnonzero(places & np.uint64(FAULT_PLACE))
     if not len(faults):
         return
     lines = LineTables(codes, "g_")
+    names = [] if plain else [PIECE.format(number) for number in range(len(codes))]
+    marks = [(name, library.address(name)) for name in names]
     found: dict[int, int] = {}
     for lane in faults.tolist():
         distance = int(places[lane]) & (FAULT_PLACE - 1)
         if distance not in found:
             signed = distance - FAULT_PLACE if distance & (FAULT_PLACE >> 1) else distance
-            found[distance] = lines.place_from(ENTERED, signed) or 0
+            found[distance] = lines.place_from(ENTERED, signed, marks) or 0
         status[lane] = (int(status[lane]) & 0xFFFFFFFF) | found[distance] << 32

@@ -44,6 +44,8 @@ class LaneFacts:
 
 ENTERED = "g_enter"
 """CPU: the function that a chunk of elements is entered by; see `cpu_scheduler.FAULT_PLACE`."""
+PIECE = "g_piece{}"
+"""In each piece of a program that is compiled in pieces, a symbol that tells where in memory the piece is."""
 ENTRY = "g_lanes"
 """The symbol that a launch starts."""
 LANE_GROUP = 256

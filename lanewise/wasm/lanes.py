@@ -44,7 +44,7 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, recursive_functions
+from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, marked, recursive_functions
 
 
 class LaneProgram:
@@ -146,7 +146,8 @@ class LaneProgram:
             return [Part("lanes", self.ir())]
         *others, last = self.program.parts(count)
         entry = self._slot_gpu() if self.build.gpu else self._cpu()
-        return [*others, Part(last.name, "\n".join([self._declared(), last.ir, self._slot_element(), entry]))]
+        parts = [*others, Part(last.name, "\n".join([self._declared(), last.ir, self._slot_element(), entry]))]
+        return marked(parts) if self.build.places else parts
 
     def ir(self) -> str:
         """The whole program in one piece."""

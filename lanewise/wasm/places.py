@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import io
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,29 @@ def function_at(module: Module, place: int) -> str:
     at = bisect.bisect_right(module.bodies, place, key=lambda body: body.start) - 1
     if at < 0 or place >= module.bodies[at].end:
         return ""
-    return module.function_name(module.imported_functions + at)
+    return readable(module.function_name(module.imported_functions + at))
+
+
+def readable(name: str) -> str:
+    """A function's name as its programmer wrote it, where Rust has made a symbol of it."""
+    if not (name.startswith("_ZN") and name.endswith("E")):
+        return name
+    words, rest = [], name[3:-1]
+    while rest:
+        found = re.match(r"[0-9]{1,5}", rest)
+        if found is None or found.end() + int(found[0]) > len(rest):
+            return name
+        word, rest = rest[found.end() :][: int(found[0])], rest[found.end() + int(found[0]) :]
+        words.append(word[1:] if word.startswith("_$") else word)
+    if words and re.fullmatch(r"h[0-9a-f]{16}", words[-1]):
+        words.pop()
+    text = "::".join(words)
+    for code, letter in _LETTERS.items():
+        text = text.replace(code, letter)
+    return re.sub(r"\$u([0-9a-f]{2})\$", lambda code: chr(int(code[1], 16)), text).replace("..", "::") or name
+
+
+_LETTERS = {"$LT$": "<", "$GT$": ">", "$RF$": "&", "$BP$": "*", "$C$": ",", "$SP$": "@", "$LP$": "(", "$RP$": ")"}
 
 
 class LineTables:
@@ -53,14 +76,36 @@ class LineTables:
             tables.append(([address for address, _ in rows], [line for _, line in rows]))
         return tables
 
-    def place_from(self, symbol: str, distance: int) -> int | None:
-        """The byte of the module that the code so far from a symbol was made of, if it is in the symbol's piece."""
-        for number, code in enumerate(self._codes):
-            symbols = _object_file(code).get_section_by_name(".symtab")
-            for found in symbols.get_symbol_by_name(symbol) or () if symbols else ():
-                if found["st_shndx"] != "SHN_UNDEF":
-                    return self._line(number, int(found["st_value"]) + distance)
+    def place_from(self, symbol: str, distance: int, marks: Sequence[tuple[str, int]] = ()) -> int | None:
+        """The byte of the module that the code so far from a symbol was made of.
+
+        `marks` has a symbol of each piece and its address; without them the code must be in the symbol's piece.
+        """
+        values = [self._value(number, symbol) for number in range(len(self._codes))]
+        number = next((at for at, value in enumerate(values) if value is not None), None)
+        if number is None:
+            return None
+        within = (values[number] or 0) + distance
+        if not marks:
+            return self._line(number, within)
+        bases = [address - (self._value(at, mark) or 0) for at, (mark, address) in enumerate(marks)]
+        for at, base in enumerate(bases):
+            offset = bases[number] + within - base
+            if 0 <= offset < self._text_bytes(at):
+                return self._line(at, offset)
         return None
+
+    def _value(self, piece: int, symbol: str) -> int | None:
+        """Where a symbol is in a piece of code, if it is there."""
+        symbols = _object_file(self._codes[piece]).get_section_by_name(".symtab")
+        for found in symbols.get_symbol_by_name(symbol) or () if symbols else ():
+            if found["st_shndx"] != "SHN_UNDEF":
+                return int(found["st_value"])
+        return None
+
+    def _text_bytes(self, piece: int) -> int:
+        text = _object_file(self._codes[piece]).get_section_by_name(".text")
+        return int(text["sh_size"]) if text else 0
 
     def place(self, function: int, offset: int) -> int | None:
         """The byte of the module that the code before `offset` in a function was made of."""

@@ -15,6 +15,7 @@ from lanewise.wasm import (  # noqa: F401 - the rules register themselves
 )
 from lanewise.wasm.build import Build
 from lanewise.wasm.emitter import ModuleContext, result_type, signature
+from lanewise.wasm.lane_words import PIECE
 from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.model import Expression, Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
@@ -30,6 +31,12 @@ class Part:
 
     name: str
     ir: str
+
+
+def marked(parts: list[Part]) -> list[Part]:
+    """Pieces of a program with a symbol in each that tells where in memory it is."""
+    mark = "\ndefine void @{}() {{\n  ret void\n}}\n"
+    return [Part(part.name, part.ir + mark.format(PIECE.format(number))) for number, part in enumerate(parts)]
 
 
 class ModuleProgram:

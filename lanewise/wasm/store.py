@@ -24,7 +24,7 @@ from lanewise.wasm.lane_setup import element_references, rules_used
 from lanewise.wasm.lane_words import UNLIMITED
 from lanewise.wasm.linking import match_imports
 from lanewise.wasm.model import PAGE, FuncType, GlobalType, Module, TagType
-from lanewise.wasm.places import function_at
+from lanewise.wasm.places import function_at, readable
 from lanewise.wasm.values import pack_bits, to_host, unpack_bits
 
 _SHOWN_FRAMES = 16
@@ -153,7 +153,7 @@ class Store:
             owner = self._owners[reference >> 32]
             assert owner is not None
             index = (reference & 0xFFFFFFFF) - 1 - self._firsts[reference >> 32] + owner.module.imported_functions
-            name = owner.module.function_name(index)
+            name = readable(owner.module.function_name(index))
             self._functions[reference] = Function(self, reference, owner.module.functions[index], name)
         return self._functions[reference]
 
@@ -439,7 +439,7 @@ class Store:
                 where = self._backend.place_of(loaded, address)
                 if where is not None:
                     index, place = where
-                    outer = owner.module.function_name(index)
+                    outer = readable(owner.module.function_name(index))
                     inner = function_at(owner.module, place) or outer
                     found.append((inner, outer, place))
                     break

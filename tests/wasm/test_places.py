@@ -5,7 +5,7 @@ import pytest
 import wasmtime
 
 import lanewise as lw
-from lanewise.wasm import Module, Store
+from lanewise.wasm import Module, Store, places
 
 TEXT = """(module
   (memory 1)
@@ -69,3 +69,33 @@ def test_lanes_that_trap_tell_their_places_and_on_request_their_callers(module, 
     assert trap.kind == "out of bounds memory access"
     assert trap.frames[-1].startswith("outer")
     assert caught.value.trap_of(0) is None
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_fault_in_any_piece_of_a_program_names_its_place(number, monkeypatch):
+    body = "(i32.load (i32.mul (local.get 0) (i32.const 1000)))" * 20
+    functions = "\n".join(
+        f'(func $f{n} (export "f{n}") (param i32) (result i32) {body} {"i32.add " * 19})' for n in range(4)
+    )
+    calls = "".join(
+        f"(if (i32.eq (local.get 0) (i32.const {n})) (then (drop (call $f{n} (local.get 1)))))" for n in range(4)
+    )
+    text = f'(module (memory 1 100) {functions} (func (export "run") (param i32 i32) {calls}))'
+    monkeypatch.setattr("lanewise.wasm.lane_code.part_count", lambda module, target: 4)
+    run = lw.load(bytes(wasmtime.wat2wasm(text))).func("run", device="cpu", checks="guard")
+    with pytest.raises(lw.LaneError, match=rf"out of bounds memory access in f{number} \(\+0x"):
+        run(number, np.array([1, 100]))
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("_ZN3bad3rec17h835839c64c527ddfE", "bad::rec"),
+        ("_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE",
+         "core::ptr::drop_in_place<alloc::string::String>"),
+        ("_ZN3app4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "app::main::{{closure}}"),
+        ("_ZN3fooE", "foo"), ("main", "main"), ("_ZN9999fooE", "_ZN9999fooE"), ("_ZN", "_ZN"), ("", ""),
+    ],
+)  # fmt: skip
+def test_symbols_of_rust_are_shown_as_they_were_written(symbol, name):
+    assert places.readable(symbol) == name
