@@ -16,6 +16,7 @@ from lanewise.batch.result import BatchResult
 from lanewise.batch.spec import Buffers, LaneOutcome, Limits, Results, Task
 from lanewise.devices import Device
 from lanewise.errors import LanewiseError
+from lanewise.wasm.placement import parse_placement
 
 if TYPE_CHECKING:
     from lanewise.wasm.module import Module
@@ -43,6 +44,7 @@ def run(
     picture: tuple[int, int] = (0, 0),
     group: int = Buffers.group,
     fail_fast: bool = False,
+    placement: str | None = None,
     check: bool = False,
 ) -> BatchResult:
     """Run a WebAssembly program (WASI) on many lanes, wait for all of them, and give how each ended.
@@ -63,6 +65,7 @@ def run(
       words they may write; `picture`: width and height of what they paint; `group`: lanes that meet at barriers. What
       becomes of them is in the result: `state`, `output`, `picture`.
     - `fail_fast`: end the run when a lane fails.
+    - `placement`: where lanes live on a GPU, such as "flat/8/all": layout of memory, lanes per warp, lanes at once.
     - `check`: raise a BatchError that names the lanes that failed, if any did.
     """
     with stream(
@@ -86,6 +89,7 @@ def run(
         picture=picture,
         group=group,
         fail_fast=fail_fast,
+        placement=placement,
     ) as ending:
         started = time.perf_counter()
         outcomes = list(ending)
@@ -124,6 +128,7 @@ def stream(
     picture: tuple[int, int] = (0, 0),
     group: int = Buffers.group,
     fail_fast: bool = False,
+    placement: str | None = None,
 ) -> LaneStream:
     """Start what `run` runs, and give lanes as they end: an iterator of outcomes. Closing it ends the run."""
     data, name, module = given.program(program)
@@ -146,6 +151,7 @@ def stream(
         threads=given.whole("threads", threads, amounts.THREADS),
         buffers=given.buffers(state, input, output, picture, group),
         fail_fast=fail_fast,
+        placement=None if placement is None else parse_placement(placement),
     )
     return LaneStream(task, module)
 

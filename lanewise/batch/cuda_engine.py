@@ -27,6 +27,7 @@ from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.model import PAGE
+from lanewise.wasm.placement import Placement
 
 _CONSOLE_BYTES = 256 * 2**20
 _COPIES_BYTES = 1 << 30
@@ -51,12 +52,15 @@ class CudaWaves(WaveBackend):
         super().__init__(task, program)
         self.device_name = f"{device.name} {device.properties.name}"
         self._device = device
+        # Lanes that wait for each other are in whole blocks, and threads of a lane share a memory in one piece.
+        usual = Placement("flat" if program.team else "interleaved")
+        self._place = usual if program.team or program.meets else task.placement or usual
         module = self.module
         least = max((memory.limits.minimum * PAGE for memory in module.memories), default=0)
         choices: dict[str, Any] = {
             "lanes": True,
             "process": True,
-            "layout": "flat" if program.team else "interleaved",
+            "layout": self._place.layout,
             "alignment": "branch" if code_bytes(module) < _BRANCH_BELOW else "careful",
             "meter": "stop" if task.limits.fuel is None else "count",
             "team": program.team,
@@ -73,7 +77,7 @@ class CudaWaves(WaveBackend):
         self._room = stack_room(self._kernel, self._stack)
         self._group = task.buffers.group if program.meets else SLOT_GROUP
         self._allocate(task)
-        self.placement = f"{self._build.layout}, {WARP_SIZE} lanes/warp, {self._slots:,} at once"
+        self.placement = f"{self._place.layout}, {self._place.lanes_per_warp} lanes/warp, {self._slots:,} at once"
         # Lanes that wait for each other, or have threads, must begin together: none may follow another on its slot.
         alone = program.meets or program.team
         self._wave_lanes: int = self._slots // max(1, program.team) * (1 if alone else _LANES_PER_SLOT)
@@ -100,7 +104,8 @@ class CudaWaves(WaveBackend):
         each = self._arena + self._cells * 8 + LaneIo.size
         most = int(device.properties.memory_bytes * _MEMORY_SHARE) // each // unit * unit
         wanted = -(-task.lanes * max(1, self.program.team) // unit) * unit
-        slots = max(unit, min(wanted, device.properties.resident_threads // unit * unit, most))
+        placed = self._place.slots(wanted, device.properties.resident_threads) // unit * unit
+        slots = max(unit, min(wanted, placed, most))
         while True:
             try:
                 self._states = device.zeros(slots * self._cells, np.uint64)
@@ -157,7 +162,7 @@ class CudaWaves(WaveBackend):
         run["output"] = (self._output.address, buffers.output)
         run["picture"], run["shared"] = self._picture.address, self._shared.address
         words = np.zeros(lanes.ARRAYS, np.uint64)
-        words[lanes.COUNT], words[lanes.SLOTS] = count, self._slots
+        words[lanes.COUNT], words[lanes.SLOTS], words[lanes.SPREAD] = count, self._slots, self._place.spread
         words[lanes.STATUS], words[lanes.PROGRESS] = self._status.address, self._progress.address
         words[lanes.STACK] = self._room
         words[lanes.FUEL] = lanes.UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
@@ -183,7 +188,8 @@ class CudaWaves(WaveBackend):
         self._device.write(self._teams.address, teams.tobytes())
 
     def _begin(self) -> None:
-        self._device.launch_native(self._kernel, self._slots, min(self._group, self._slots), [self._words])
+        threads = self._slots << self._place.spread
+        self._device.launch_native(self._kernel, threads, min(self._group, threads), [self._words])
 
     def _put(self, array: np.ndarray[Any, Any]) -> int:
         made = self._device.array(np.frombuffer(array.tobytes(), np.uint8))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from lanewise.wasm.placement import Placement
 
 
 class Inputs(Protocol):
@@ -85,6 +88,8 @@ class Task:
     """Whether output goes to the host's own streams as it is written, instead of being gathered: for one lane."""
     fail_fast: bool = False
     """Whether the first lane that fails ends the run."""
+    placement: Placement | None = None
+    """Where lanes live on a GPU; None for the usual."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any
 from lanewise.batch import amounts
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import ArgumentError
+from lanewise.wasm.placement import Placement, parse_placement
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Options:
     size: tuple[int, int] | None = None
     keep_going: bool = False
     fail_fast: bool = False
+    placement: Placement | None = None
     quiet: bool = False
     version: bool = False
     help: bool = False
@@ -165,6 +167,12 @@ GROUPS: dict[str, Sequence[Option]] = {
             "SIZE",
             "What a lane may write to stdout and stderr; 16M in batches by default.",
             _size(amounts.OUTPUT, "a limit is 1 byte or more"),
+        ),
+        Option(
+            "--placement",
+            "PLACE",
+            "On a GPU, where lanes live: layout/lanes per warp/lanes at once, as in flat/8/all.",
+            parse_placement,
         ),
         Option("--threads", "N", "Threads a lane may start (wasi-threads); 15 by default.", _whole(amounts.THREADS)),
         Option("--fail-fast", "", "End the run when a lane fails."),

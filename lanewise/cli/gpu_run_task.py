@@ -73,6 +73,7 @@ def job(options: Options) -> Job:
         buffers=read_buffers(options, lanes.count),
         streaming=streaming,
         fail_fast=options.fail_fast,
+        placement=options.placement,
     )
     return Job(task, alone, lanes.label, lanes.output_name, lanes.files)
 

@@ -20,6 +20,7 @@ from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
+from lanewise.wasm.placement import parse_placement
 from lanewise.wasm.vectors import DTYPES
 
 _CHUNKS = 16
@@ -46,6 +47,8 @@ class CpuLanes:
         self._level = level
         self.fuel = fuel
         self._timeout = timeout
+        if (placement := choices.pop("placement", None)) is not None:
+            parse_placement(placement)  # that of a GPU; a core has one lane at a time
         check_choices(choices)
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         made = host_build(**usual | lane_choices(self._module) | choices)

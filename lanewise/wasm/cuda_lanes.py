@@ -21,6 +21,7 @@ from lanewise.wasm.lane_code import lane_code
 from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
+from lanewise.wasm.placement import Placement, parse_placement
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
@@ -52,9 +53,11 @@ class CudaLanes:
         self._level = level
         self.fuel = fuel
         self._timeout = timeout
+        placed = choices.pop("placement", None)
+        self._placement = Placement(choices.get("layout", "interleaved")) if placed is None else parse_placement(placed)
         check_choices(choices)
         usual: dict[str, Any] = {
-            "layout": "interleaved",
+            "layout": self._placement.layout,
             "alignment": "exit",
             "meter": "stop" if fuel is None else "count",
         }
@@ -130,17 +133,17 @@ class CudaLanes:
             if status is not None:
                 device.finish_or_stop(self._timeout)
             return
-        slots = min(-(-count // WARP_SIZE) * WARP_SIZE, device.properties.resident_threads)
+        slots = self._placement.slots(count, device.properties.resident_threads)
         states, memory, slots = self._slots(facts, slots)
         progress = device.array(np.arange(slots, dtype=np.uint64))
         data = device.array(np.frombuffer(self._module.data, np.uint8))
         references = device.array(np.array(references_alone(self._module) or [0], np.uint64))
-        words[lanes.SLOTS] = slots
+        words[lanes.SLOTS], words[lanes.SPREAD] = slots, self._placement.spread
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
         words[lanes.PROGRESS] = progress.address
         words[lanes.DATA], words[lanes.ELEMENTS] = data.address, references.address
         while True:
-            device.launch_native(kernel, slots, SLOT_GROUP, [self._block(words)])
+            device.launch_native(kernel, slots << self._placement.spread, SLOT_GROUP, [self._block(words)])
             finished = device.finish_or_stop(self._timeout)
             left = progress.get()
             if left.min() >= count:  # lanes that trapped left their slot's other elements behind

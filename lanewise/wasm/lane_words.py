@@ -26,7 +26,8 @@ INDICES = 14  # pointer to the numbers of the elements to run, null for all of t
 LANES_IO = 15  # programs: pointer to what the kernel keeps of each slot's lane
 RUN_IO = 16  # programs: pointer to what it keeps of the run
 TEAMS = 17  # programs with threads: pointer to the Team of each lane
-ARRAYS = 18
+SPREAD = 18  # GPU: threads for each slot, as a logarithm; all but the first ones of a warp do nothing
+ARRAYS = 19
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.lane_ir import thread_number, word
+from lanewise.wasm.lane_ir import slot_number, thread_number, word
 from lanewise.wasm.lane_words import (
     ARRAYS,
     CHUNK,
@@ -362,7 +362,8 @@ done:
   %arena = getelementptr i8, ptr %memory, i64 %arena_sum
 """
         return self._kernel(f"""  %mark = alloca i64
-{thread_number()}{word(SLOTS, "slots", "i64")}  %beyond = icmp uge i64 %k, %slots
+{slot_number()}{word(SLOTS, "slots", "i64")}  %more = icmp uge i64 %k, %slots
+  %beyond = or i1 %more, %idle
   br i1 %beyond, label %done, label %some
 some:
 {word(COUNT, "count", "i64")}{word(STATES, "states", "ptr")}{word(MEMORY, "memory", "ptr")}

@@ -176,7 +176,7 @@ _CHOICES = {"level", *(field.name for field in fields(Build))}
 
 
 def _check_choices(what: str, fuel: object, timeout: object, choices: Mapping[str, Any]) -> None:
-    for name in choices:
+    for name in choices.keys() - ({"placement"} if what == "func" else set()):
         if name not in _CHOICES:
             raise TypeError(f"{what}() takes no {name!r}; it takes device, fuel, timeout and the choices of a build")
     if fuel is not None and (isinstance(fuel, bool) or not isinstance(fuel, int) or not 0 <= fuel < 2**63):
