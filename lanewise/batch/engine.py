@@ -18,7 +18,7 @@ from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, DeviceError, WasmTrap
 from lanewise.host.files import Filesystem
-from lanewise.kernel.lane_io import LANE_ENDED, LANE_RUNS, LANE_WAITS, LaneRecord
+from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS, LaneRecord
 from lanewise.kernel.wasi_numbers import FAIL_STOP
 from lanewise.wasm import traps
 from lanewise.wasm.module import Module
@@ -196,9 +196,9 @@ class Run:
         for lane in cut:
             last = 0 if lost else int(self._records["last"][lane])
             out, err = self._service.outputs.take(lane, console, last)
-            running = self._records["state"][lane] == LANE_RUNS  # of which the record has the time when it began
-            seconds = max(0, now - int(self._records["nanoseconds"][lane])) / 1e9 if running and not lost else 0.0
-            yield LaneOutcome(first + lane, None, kind, kind, seconds, out, err)
+            time = int(self._records["nanoseconds"][lane])  # how long it ran, or when it began if it has not ended
+            taken = time if self._records["state"][lane] == LANE_ENDED else max(0, now - time)
+            yield LaneOutcome(first + lane, None, kind, kind, 0.0 if lost else taken / 1e9, out, err)
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -110,8 +109,9 @@ class FileSink:
         self._made: set[str] = set()
         try:
             self._make(directory)
-            with tempfile.TemporaryFile(dir=directory):
-                pass
+            probe = os.path.join(directory, f".gpu-run-{os.getpid()}")
+            os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+            os.unlink(probe)
         except (OutputError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise UsageMistake(

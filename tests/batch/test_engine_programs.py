@@ -13,6 +13,7 @@ SPAWN = '(import "wasi" "thread-spawn" (func (param i32) (result i32)))'
 SHARED = '(import "env" "memory" (memory 1 1 shared))'
 THREAD = '(func (export "wasi_thread_start") (param i32 i32))'
 WASIP1 = "build for wasm32-wasip1 (Rust: --target wasm32-wasip1; C: clang --target=wasm32-wasip1 or wasi-sdk)"
+BUILD = "Build an executable, not a library or an object file; lanewise.load(...).func calls single functions"
 NOT_HERE = "and there is no such module here, only wasi_snapshot_preview1, wasi, gpu"
 
 
@@ -69,11 +70,13 @@ REFUSED = {
     ),
     "a library": (
         '(module (func (export "_initialize")) (func (export "add")))',
-        "the module is no program: it exports no function _start or main; the functions it exports: _initialize, add",
+        "the module is no program: it exports no function _start or main; the functions it exports: _initialize, add. "
+        f"{BUILD}",
     ),
     "nothing": (
         "(module)",
-        "the module is no program: it exports no function _start or main; the functions it exports: none",
+        "the module is no program: it exports no function _start or main; the functions it exports: none. "
+        f"{BUILD}",
     ),
     "an entry with a parameter": (
         '(module (func (export "_start") (param i32)))',
