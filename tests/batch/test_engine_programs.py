@@ -75,8 +75,7 @@ REFUSED = {
     ),
     "nothing": (
         "(module)",
-        "the module is no program: it exports no function _start or main; the functions it exports: none. "
-        f"{BUILD}",
+        f"the module is no program: it exports no function _start or main; the functions it exports: none. {BUILD}",
     ),
     "an entry with a parameter": (
         '(module (func (export "_start") (param i32)))',
