@@ -66,14 +66,15 @@ def _least(fn: FunctionLowering, memory: int) -> int:
     return fn.module.memories[memory].limits.minimum * PAGE
 
 
-def place(fn: FunctionLowering, base: str, effective: str) -> str:
-    """The pointer to a byte of linear memory."""
+def place(fn: FunctionLowering, base: str, effective: str, kind: str = "ptr") -> str:
+    """The pointer to a byte of linear memory, of the kind that the base has."""
     if fn.build.layout == "flat":
-        return fn.assign(f"getelementptr i8, ptr {base}, i64 {effective}", "at")
+        return fn.assign(f"getelementptr i8, {kind} {base}, i64 {effective}", "at")
     cell = fn.assign(f"and i64 {effective}, -8")
     within = fn.assign(f"and i64 {effective}, 7")
     scaled = fn.assign(f"mul nuw nsw i64 {cell}, {WARP_SIZE}")
-    return fn.assign(f"getelementptr i8, ptr {base}, i64 {fn.assign(f'or disjoint i64 {scaled}, {within}')}", "at")
+    offset = fn.assign(f"or disjoint i64 {scaled}, {within}")
+    return fn.assign(f"getelementptr i8, {kind} {base}, i64 {offset}", "at")
 
 
 def _load(fn: FunctionLowering, op: Op, memarg: MemArg, parts: list[str]) -> None:
@@ -127,13 +128,13 @@ def _whole_load(fn: FunctionLowering, address: str, memarg: MemArg, width: int) 
     bad, effective = _misplaced(fn, address, memarg, width)
     if fn.build.alignment == "exit":
         fn.leave_if(bad)
-        return fn.assign(f"load {bits}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+        return fn.assign(f"load {bits}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
     slow, fast, on = (fn.label(name) for name in ("slow", "fast", "on"))
     slowly = fn.name("v")
     call = f"{slowly} = call {bits} @lw.load.{bits}({_called_with(fn, address, memarg)})"
     fn.cold += (f"{slow}:", call, f"br label %{on}")
     fn.lines += (f"br i1 {bad}, label %{slow}, label %{fast}, !prof !0", f"{fast}:")
-    value = fn.assign(f"load {bits}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+    value = fn.assign(f"load {bits}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
     fn.lines += (f"br label %{on}", f"{on}:")
     return fn.assign(f"phi {bits} [ {value}, %{fast} ], [ {slowly}, %{slow} ]")
 
@@ -146,13 +147,13 @@ def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int,
     bad, effective = _misplaced(fn, address, memarg, width)
     if fn.build.alignment == "exit":
         fn.leave_if(bad)
-        fn.emit(f"store {bits} {value}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+        fn.emit(f"store {bits} {value}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
         return
     slow, fast, on = (fn.label(name) for name in ("slow", "fast", "on"))
     call = f"call void @lw.store.{bits}({_called_with(fn, address, memarg)}, {bits} {value})"
     fn.cold += (f"{slow}:", call, f"br label %{on}")
     fn.lines += (f"br i1 {bad}, label %{slow}, label %{fast}, !prof !0", f"{fast}:")
-    fn.emit(f"store {bits} {value}, ptr {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+    fn.emit(f"store {bits} {value}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
     fn.lines += (f"br label %{on}", f"{on}:")
 
 
@@ -206,10 +207,16 @@ def _exceeds_32_bits(fn: FunctionLowering) -> bool:
 
 
 def _column(fn: FunctionLowering, memory: int, effective: str, width: int) -> str:
-    """The pointer to an aligned address, held in 32 bits, of this lane's column of cells."""
-    base = _base(fn, memory)
+    """The typed pointer to an aligned address, held in 32 bits, of this lane's column of cells.
+
+    A GPU need not find out for each access that it is global memory.
+    """
+    base, kind = _base(fn, memory), "ptr"
+    if fn.build.gpu:
+        kind = "ptr addrspace(1)"
+        base = fn.assign(f"addrspacecast ptr {base} to {kind}")
     if fn.build.layout == "interleaved" and _exceeds_32_bits(fn):
-        return place(fn, base, fn.assign(f"zext i32 {effective} to i64"))
+        return f"{kind} {place(fn, base, fn.assign(f'zext i32 {effective} to i64'), kind)}"
     if fn.build.layout == "interleaved":
         if width == 8:
             effective = fn.assign(f"shl nuw i32 {effective}, 5")
@@ -217,7 +224,8 @@ def _column(fn: FunctionLowering, memory: int, effective: str, width: int) -> st
             cell = fn.assign(f"and i32 {effective}, -8")
             within = fn.assign(f"and i32 {effective}, {8 - width}")
             effective = fn.assign(f"or disjoint i32 {fn.assign(f'shl nuw i32 {cell}, 5')}, {within}")
-    return fn.assign(f"getelementptr i8, ptr {base}, i64 {fn.assign(f'zext i32 {effective} to i64')}", "at")
+    wide = fn.assign(f"zext i32 {effective} to i64")
+    return f"{kind} {fn.assign(f'getelementptr i8, {kind} {base}, i64 {wide}', 'at')}"
 
 
 def _volatile(fn: FunctionLowering) -> str:
