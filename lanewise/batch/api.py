@@ -16,7 +16,6 @@ from lanewise.batch.result import BatchResult
 from lanewise.batch.spec import Buffers, LaneOutcome, Limits, Results, Task
 from lanewise.devices import Device
 from lanewise.errors import LanewiseError
-from lanewise.wasm.placement import parse_placement
 
 if TYPE_CHECKING:
     from lanewise.wasm.module import Module
@@ -151,7 +150,7 @@ def stream(
         threads=given.whole("threads", threads, amounts.THREADS),
         buffers=given.buffers(state, input, output, picture, group),
         fail_fast=fail_fast,
-        placement=None if placement is None else parse_placement(placement),
+        placement=given.placement(placement),
     )
     return LaneStream(task, module)
 

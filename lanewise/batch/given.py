@@ -18,6 +18,7 @@ from lanewise.errors import ArgumentError
 
 if TYPE_CHECKING:
     from lanewise.wasm.module import Module
+    from lanewise.wasm.placement import Placement
 
 Argument = str | bytes | os.PathLike[str]
 Arguments = Sequence[Argument] | Sequence[Sequence[Argument]] | Callable[[int], Sequence[Argument]]
@@ -98,6 +99,15 @@ def directories(dirs: Directories) -> list[tuple[Path, str]]:
         if not os.path.isdir(host):
             raise ArgumentError(f"dirs: there is no directory {os.fspath(host)!r}; name one that the program may use")
     return [(Path(host), guest) for host, guest in pairs]
+
+
+def placement(text: str | None) -> Placement | None:
+    """Where lanes live on a GPU; None for the usual."""
+    if text is None:
+        return None
+    from lanewise.wasm.placement import parse_placement  # the engine, which is loaded when something runs
+
+    return parse_placement(text)
 
 
 def whole(name: str, value: SupportsIndex, sensible: range) -> int:
