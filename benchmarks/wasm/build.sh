@@ -11,7 +11,8 @@ set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- blur dispatch fib grow heapsort json lz mix nbody sha256 ledger big
+[ $# -gt 0 ] || set -- blur dispatch editdist fib grow heapsort json lz mandelbrot mix nbody pbkdf2 phash pricing \
+    regex scrypt sha256 ledger big
 cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -36,6 +37,7 @@ for name in "$@"; do
     big) "${PYTHON:-python3}" big.py >"$work/big.c" && build_c big "$work/big.c" ;;
     ledger) build_rust ledger ;;
     grow) build_c grow grow.c --max-memory=524288 ;;
+    scrypt) build_c scrypt scrypt.c --max-memory=196608 ;;
     *) build_c "$name" "$name.c" ;;
     esac
     chmod 644 "$folder/$name.wasm"

@@ -13,6 +13,7 @@ from lanewise.bench.result import Result
 from lanewise.bench.start import run as run_start
 from lanewise.bench.sum import run as run_sum
 from lanewise.bench.wasm_lane import run as run_wasm_lane
+from lanewise.bench.wasm_many import run as run_wasm_many
 from lanewise.bench.wasm_map import run as run_wasm_map
 from lanewise.bench.wasm_slice import run as run_wasm_slice
 from lanewise.bench.wasm_start import run as run_wasm_start
@@ -37,6 +38,7 @@ benchmarks: dict[str, Benchmark] = {
         Benchmark("barrier", "a group of 1,024 threads with 10 barriers", run_barrier),
         Benchmark("start", "importing Lanewise, compiling a small kernel, loading it from the cache", run_start),
         Benchmark("wasm-lane", "guest programs on one lane: against wasmtime", run_wasm_lane),
+        Benchmark("wasm", "guest programs on all lanes: against wasmtime and native code on all cores", run_wasm_many),
         Benchmark("wasm-map", "a function of ten instructions over arrays: against Numba, or a copy", run_wasm_map),
         Benchmark("wasm-start", "a module's first result: compiled, and from the cache", run_wasm_start),
         Benchmark("wasm-slice", "guest programs on many lanes: what each part of their build costs", run_wasm_slice),

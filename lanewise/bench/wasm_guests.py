@@ -49,6 +49,13 @@ def guest(name: str) -> Guest:
     return Guest(found.name, found.path, found.rounds, found.checksums)
 
 
+def native_source(name: str) -> Path | None:
+    """The C source of a program that can be compiled for the host; None if it is none of those."""
+    found = _programs()[name]
+    source = Path(sys.modules["lanewise_guests"].SOURCES) / found.source
+    return source if source.suffix == ".c" and "__builtin_wasm_" not in source.read_text() else None
+
+
 @cache
 def _programs() -> Mapping[str, Any]:
     """The table of programs; it is no part of the package, so it is loaded from its file."""

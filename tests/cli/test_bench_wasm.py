@@ -1,12 +1,14 @@
 """The benchmarks of WebAssembly on tiny sizes: what they measure, what they compare with, what they say is missing."""
 
+import os
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise.bench import WrongResultError, wasm_guests, wasm_lane, wasm_map, wasm_slice, wasm_start
+from lanewise.bench import WrongResultError, wasm_guests, wasm_lane, wasm_many, wasm_map, wasm_slice, wasm_start
 from lanewise.bench.wasm_guests import Guest, guest
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 from lanewise.bench.wasm_surface import surface, surface_module
@@ -44,6 +46,40 @@ def test_a_lane_with_another_checksum_has_no_figure(cpu, monkeypatch):
     monkeypatch.setattr(wasm_lane, "_wasmtime", lambda: None)
     with pytest.raises(WrongResultError, match=r"fib, 3 rounds with seed 7, gave -6657299213371445427, not 5"):
         next(wasm_lane.run(cpu, quick=True))
+
+
+@pytest.fixture
+def few_lanes(monkeypatch):
+    monkeypatch.setattr(wasm_many, "PROGRAMS", ("fib", "nbody"))
+    monkeypatch.setattr(wasm_many, "QUICK_LANES", 6)
+    monkeypatch.setattr(wasm_many, "_TURNS", 1)
+
+
+def test_all_lanes_are_compared_with_wasmtime_and_native_code(cpu, few_lanes):
+    pytest.importorskip("wasmtime")
+    rows = list(wasm_many.run(cpu, quick=True))
+    compiler = shutil.which("clang-14") or shutil.which("cc")
+    native = f"native ({os.path.basename(compiler)}), " if compiler else "native, "
+    cores = f"{cpu.properties.cores} cores"
+    peers = [f"wasmtime, {cores}", f"{native}{cores}"]
+    assert [(row.what, row.peer) for row in rows[:-1]] == [(name, peer) for name in ("fib", "nbody") for peer in peers]
+    assert all(row.value > 0 and row.ratio > 0 for row in rows if row.peer.startswith("wasmtime") or compiler)
+    assert re.fullmatch(r"\d+ rounds a lane; first call .* s, set-up .* ms, one lane .* ms", rows[0].detail)
+    assert rows[-1].what == "geometric mean of 2"
+    assert rows[-1].value == pytest.approx((rows[0].ratio * rows[2].ratio) ** 0.5)
+
+
+def test_lanes_without_peers_have_no_ratio(cpu, few_lanes, monkeypatch):
+    monkeypatch.setattr(wasm_many.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(wasm_many.shutil, "which", lambda name: None)
+    rows = list(wasm_many.run(cpu, quick=True))
+    assert [(row.what, row.ratio) for row in rows] == [(name, None) for name in ("fib", "fib", "nbody", "nbody")]
+
+
+def test_lanes_that_return_something_else_have_no_figure(cpu, few_lanes, monkeypatch):
+    monkeypatch.setattr(wasm_many, "_measure", lambda words, rounds: (1.0, np.arange(6)))
+    with pytest.raises(WrongResultError, match="benchmark wasm: fib, lane 0: "):
+        list(wasm_many.run(cpu, quick=True))
 
 
 @pytest.mark.parametrize("with_numba", [True, False])

@@ -24,7 +24,10 @@ def guest_programs():
 
 PROGRAMS = guest_programs()
 
-SMALL = ("blur", "dispatch", "fib", "grow", "heapsort", "json", "lz", "mix", "nbody", "sha256")
+SMALL = (
+    "blur", "dispatch", "editdist", "fib", "grow", "heapsort", "json", "lz", "mandelbrot", "mix", "nbody", "pbkdf2",
+    "phash", "pricing", "regex", "scrypt", "sha256",
+)  # fmt: skip
 CPU_BUILDS = [
     {"checks": "guard"},
     {"checks": "explicit"},

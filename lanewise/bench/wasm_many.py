@@ -1,0 +1,134 @@
+"""Benchmark `wasm`: guest programs on all lanes of a device, against wasmtime and native code on all cores."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lanewise as lw
+from lanewise.bench.result import Result, WrongResultError, figure
+from lanewise.bench.wasm_guests import Guest, guest, native_source
+from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
+from lanewise.devices import Device
+from lanewise.devices import device as find_device
+
+PROGRAMS = (
+    "sha256", "pbkdf2", "scrypt", "mix", "lz", "json", "regex", "heapsort", "nbody", "mandelbrot", "blur", "phash",
+    "editdist", "pricing", "dispatch",
+)  # fmt: skip
+GPU_TARGETS = {"sha256": 75, "mix": 35, "json": 25, "nbody": 25, "heapsort": 9, "lz": 2, "scrypt": 15}
+_GPU_MEAN = 15
+LANES, QUICK_LANES = {"cuda": 262_144, "cpu": 1_024}, 64
+_PEER_LANES, _PEER_SHARE = 1_024, 300
+"""Peers are called from Python, lane by lane: a millisecond a call, so that the call itself does not count for much."""
+_CHECKED_LANES = 256
+_SHARES = {"cuda": 3_000, "cpu": 300}
+"""The rounds of a lane are this part of a guest's usual ones: a millisecond on one core, less where lanes are many."""
+_TURNS = 3
+
+
+def run(device: Device, quick: bool) -> Iterator[Result]:
+    """Measure on one device. Every lane has a seed of its own, and all must return the same everywhere."""
+    kind = device.name.partition(":")[0]
+    lanes = QUICK_LANES if quick else LANES[kind]
+    ratios = []
+    for name in PROGRAMS:
+        found = guest(name)
+        rounds = max(1, found.rounds // (_SHARES[kind] * (10 if quick else 1)))
+        rows = list(_program(device, found, rounds, lanes))
+        if rows[0].ratio is not None:
+            ratios.append(rows[0].ratio)
+        yield from rows
+    if ratios:
+        mean = math.prod(ratios) ** (1 / len(ratios))
+        yield figure(
+            "wasm", device.name, f"geometric mean of {len(ratios)}", mean, "x wasmtime",
+            peer="wasmtime", peer_value=1.0, at_least=_GPU_MEAN if kind == "cuda" else None,
+            detail=f"the least is {min(ratios):.2f}x",
+        )  # fmt: skip
+
+
+def _program(device: Device, program: Guest, rounds: int, lanes: int) -> Iterator[Result]:
+    seeds = np.arange(lanes, dtype=np.int32)
+    start = time.perf_counter()
+    function = lw.load(with_seeded_run(program.read())).func(SEEDED, device=device)
+    function(0, seeds)
+    first = time.perf_counter() - start
+    taken, given = _best(function, rounds, seeds)
+    setup, _ = _best(function, 0, seeds)
+    alone, _ = _best(function, rounds, seeds[:1])
+    detail = (
+        f"{rounds} rounds a lane; first call {first:.2f} s, set-up {setup * 1e3:.1f} ms, one lane {alone * 1e3:.2f} ms"
+    )
+    cores = find_device("cpu").properties.cores
+    some = min(lanes, _CHECKED_LANES)
+    target = GPU_TARGETS.get(program.name, 1) if device.name.startswith("cuda") else None
+    ours = rounds * lanes / taken
+    for peer, rate, results in _peers(program, cores, rounds, some, quick=lanes == QUICK_LANES):
+        if results is not None and not np.array_equal(given[:some], results):
+            lane = int(np.flatnonzero(given[:some] != results)[0])
+            raise WrongResultError(f"benchmark wasm: {program.name}, lane {lane}: {given[lane]}, not {results[lane]}")
+        yield figure(
+            "wasm", device.name, program.name, ours, "rounds/s", peer=f"{peer}, {cores} cores",
+            peer_value=rate,
+            at_least=target if peer == "wasmtime" else None, detail=detail if peer == "wasmtime" else "",
+        )  # fmt: skip
+
+
+def _best(function: Any, rounds: int, seeds: np.ndarray[Any, Any]) -> tuple[float, Any]:
+    """The least time of a few runs, behind one that does not count, and what the last gave."""
+    given = function(rounds, seeds)
+    taken = []
+    for _ in range(_TURNS):
+        start = time.perf_counter()
+        given = function(rounds, seeds)
+        taken.append(time.perf_counter() - start)
+    return min(taken), given
+
+
+def _peers(
+    program: Guest, cores: int, rounds: int, lanes: int, *, quick: bool
+) -> Iterator[tuple[str, float | None, Any]]:
+    """Each peer with its rounds per second and results; None where it is not to be had."""
+    result = "f64" if isinstance(program.checksums[1, 1], float) else "i64"
+    timed = [max(1, program.rounds // _PEER_SHARE), QUICK_LANES if quick else _PEER_LANES]
+    words = [*map(str, (cores, *timed, rounds, lanes)), result]
+    if importlib.util.find_spec("wasmtime") is None:
+        yield "wasmtime", None, None
+    else:
+        yield "wasmtime", *_measure(["wasmtime", str(program.path), *words], math.prod(timed))
+    source, compiler = native_source(program.name), shutil.which("clang-14") or shutil.which("cc")
+    if source is None or compiler is None:
+        yield "native", None, None
+        return
+    with tempfile.TemporaryDirectory(prefix="lanewise-bench-") as folder:
+        library = Path(folder, f"{program.name}.so")
+        flags = ["-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-shared", f"-I{source.parent}"]
+        subprocess.run([compiler, *flags, "-o", library, source], check=True, capture_output=True)
+        yield f"native ({Path(compiler).name})", *_measure(["native", str(library), *words], math.prod(timed))
+
+
+def _measure(words: Sequence[str], rounds: int) -> tuple[float, Any]:
+    """Rounds per second in the best of a few runs of the peer, each a process, and what lanes returned."""
+    command = [sys.executable, "-m", "lanewise.bench.wasm_many_peer", *words]
+    root = str(Path(lw.__file__).resolve().parents[1])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    found = []
+    for _ in range(_TURNS):
+        done = subprocess.run(
+            command, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
+        )
+        found.append(json.loads(done.stdout))
+    return rounds / min(one["seconds"] for one in found), np.array(found[0]["results"])
