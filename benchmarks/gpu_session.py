@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 STEP_LIMIT_S = 1800
 KERNELS = ["map", "sum", "launch", "barrier", "start"]
-WASM = ["wasm-map", "wasm-slice", "wasm-start", "wasm-lane"]
+WASM = ["wasm-map", "wasm-slice", "wasm-start", "wasm-lane", "wasm"]
 RUN = ["run"]
 FIGURES = ("bench-cuda", "wasm-cuda", "run-cuda", "bench-cpu", "wasm-cpu", "run-cpu")
 """Steps that are benchmarks, in the order of the tables."""

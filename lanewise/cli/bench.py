@@ -21,6 +21,7 @@ from rich.table import Table
 
 import lanewise as lw
 from lanewise.bench import Benchmark, Result, benchmarks
+from lanewise.bench.plot import plot
 from lanewise.cli import environment
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.cli.output import output
@@ -36,6 +37,9 @@ def bench(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures, with machine and versions.")
     ] = None,
+    plot_file: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE.svg", help="Also draw the ratios to the peers.")
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Show which benchmarks there are, and run none.")] = False,
 ) -> None:
     """Measure this machine: Lanewise next to NumPy, CuPy, Numba, wasmtime and the bare memory, in one run."""
@@ -45,8 +49,9 @@ def bench(
         for benchmark in chosen:
             console.print(f"[bold]{benchmark.name:<12}[/]{escape(benchmark.about)}", soft_wrap=True)
         return
-    if json_file is not None and not json_file.resolve().parent.is_dir():
-        raise UsageMistake(f"--json {json_file}: there is no directory {json_file.resolve().parent}; create it first")
+    for option, file in (("--json", json_file), ("--plot", plot_file)):
+        if file is not None and not file.resolve().parent.is_dir():
+            raise UsageMistake(f"{option} {file}: there is no directory {file.resolve().parent}; create it first")
     try:
         place = lw.device(device)
     except lw.NoDeviceError as error:
@@ -60,6 +65,9 @@ def bench(
         console.print(f"[bold red]FAILED[/] {escape(failure)}", soft_wrap=True)
     if json_file is not None:
         json_file.write_text(json.dumps(_report(place, quick, load, results, failures), indent=2) + "\n")
+    if plot_file is not None:
+        what = device if place.name == "cpu" else f"{place.name}, {place.properties.name}"
+        plot_file.write_text(plot(results, f"lanewise bench {' '.join(names or ())} on {what}"))
     if failures:
         raise typer.Exit(1)
 

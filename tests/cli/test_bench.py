@@ -11,7 +11,7 @@ from lanewise.bench import Benchmark, WrongResultError, benchmarks
 from lanewise.bench.result import figure
 from lanewise.cli.main import app
 
-NAMES = ["map", "sum", "launch", "barrier", "start", "wasm-lane", "wasm-map", "wasm-start", "wasm-slice", "run"]
+NAMES = ["map", "sum", "launch", "barrier", "start", "wasm", "wasm-lane", "wasm-map", "wasm-start", "wasm-slice", "run"]
 
 
 def test_list_names_every_benchmark_and_runs_none(command):
@@ -19,6 +19,14 @@ def test_list_names_every_benchmark_and_runs_none(command):
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines()] == NAMES
     assert "kernel[n](...)" in done.stdout
+
+
+def test_ratios_are_drawn(command, tmp_path):
+    file = tmp_path / "figures.svg"
+    done = command("bench", "map", "--quick", "--device", "cpu", "--plot", str(file))
+    assert done.returncode == 0, done.stderr
+    assert file.read_text().startswith("<svg")
+    assert "lanewise bench map on cpu" in file.read_text()
 
 
 def test_quick_run_prints_a_table_and_writes_json(command, tmp_path):
@@ -45,6 +53,7 @@ def test_quick_run_prints_a_table_and_writes_json(command, tmp_path):
         (["mop"], f"there is no benchmark 'mop'; there are {', '.join(NAMES)}"),
         (["--device", "tpu"], "there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null"),
         (["--device", "null"], "the device null compiles and never runs, so it has no speed; write cpu or cuda"),
+        (["map", "--plot", "/nowhere/at/all.svg"], "--plot /nowhere/at/all.svg: there is no directory /nowhere/at"),
         (["map", "--json", "/nowhere/at/all.json"], "--json /nowhere/at/all.json: there is no directory /nowhere/at"),
     ],
 )
