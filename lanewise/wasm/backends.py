@@ -7,7 +7,6 @@ from typing import Any
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.devices.cpu import CpuDevice
-from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import ArgumentError
 from lanewise.wasm.backend import Backend
 from lanewise.wasm.build import check_choices, gpu_build, host_build
@@ -22,9 +21,11 @@ def backend_for(device: Device | str, *, fuel: int | None = None, level: int | N
 
         choices.setdefault("meter", "off" if fuel is None else "count")
         return CpuBackend(found, host_build(linked=True, **choices), level, "checks" in choices)
-    if isinstance(found, CudaDevice):
+    if found.name.startswith("cuda"):
+        from lanewise.devices.cuda import CudaDevice  # loaded already, if there is such a device
         from lanewise.wasm.cuda_backend import CudaBackend
 
+        assert isinstance(found, CudaDevice)
         if fuel is not None:
             choices["meter"] = "count"
         return CudaBackend(found, gpu_build(linked=True, **choices), level)
