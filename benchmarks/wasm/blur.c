@@ -34,7 +34,11 @@ i64 run(i32 rounds) {
     for (int x = 0; x < SIDE; x++) image[y][x] = (u8)next_number();
   u64 sum = 0;
   for (i32 round = 0; round < rounds; round++) {
-    for (int i = 0; i < 64; i++) image[next_below(SIDE)][next_below(SIDE)] = (u8)(next_below(2) * 255);
+    for (int i = 0; i < 64; i++) {
+      u8 dot = (u8)(next_below(2) * 255); // First: C leaves open which side of an assignment is.
+      u32 row = next_below(SIDE);
+      image[row][next_below(SIDE)] = dot;
+    }
     blur();
     u32 total = 0;
     for (int y = 0; y < SIDE; y++)

@@ -84,7 +84,10 @@ i64 run(i32 rounds) {
   make_text();
   u64 sum = 0;
   for (i32 round = 0; round < rounds; round++) {
-    for (int i = 0; i < 8; i++) plain[next_below(SIZE)] = (u8)('A' + next_below(26));
+    for (int i = 0; i < 8; i++) {
+      u8 letter = (u8)('A' + next_below(26)); // First: C leaves open which side of an assignment is.
+      plain[next_below(SIZE)] = letter;
+    }
     u32 end = compress();
     u32 size = decompress(end);
     u32 low = 1, high = 0, wrong = size != SIZE;

@@ -63,7 +63,8 @@ static struct node *reverse(struct node *list) {
 }
 
 static u32 list_round(struct node **list, u32 crc) {
-  nodes[next_below(NODES)].key = (u16)next_number();
+  u16 key = (u16)next_number(); // First: C leaves open which side of an assignment is.
+  nodes[next_below(NODES)].key = key;
   *list = sort(*list, by_key);
   for (int i = 0; i < 8; i++) {
     u32 wanted = next_number() & 0xffff;
@@ -154,7 +155,8 @@ static char letter(void) { return ",,,0123456789012345678900xx..eea+-b"[next_bel
 
 static u32 text_round(u32 crc) {
   u16 ended[STATES] = {0}, changes = 0;
-  text[next_below(TEXT)] = letter();
+  char other = letter(); // First, as above.
+  text[next_below(TEXT)] = other;
   enum state state = START;
   for (int i = 0; i < TEXT; i++) {
     if (text[i] == ',') {
