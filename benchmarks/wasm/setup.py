@@ -9,12 +9,12 @@ memory that is zero already; where fewer are, each clears what the one before it
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 import lanewise as lw
+from lanewise.bench.timing import bests
 
 PAGE = 65_536
 # A lane reads a word, which must be 0 though every lane before it wrote 7 there, and does so itself: (memory 1)
@@ -22,16 +22,6 @@ PAGE = 65_536
 MODULE = bytes.fromhex(
     "0061736d0100000001060160017f017f030201000503010001070501016600000a10010e002000280200200041073602000b"
 )
-
-
-def best(run: Callable[[], object], times: int = 5) -> float:
-    """The least of some times."""
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
 
 
 def fill_seconds(device: lw.Device, nbytes: int) -> float:
@@ -42,7 +32,7 @@ def fill_seconds(device: lw.Device, nbytes: int) -> float:
         device.fill(room.buffer, 0, nbytes)
         device.synchronize()
 
-    return best(fill)
+    return bests({"fill": fill})["fill"]
 
 
 def main() -> None:
@@ -60,7 +50,7 @@ def main() -> None:
         function = lw.load(MODULE).func("f", device=device, placement=place)
         if function(at).any():
             raise SystemExit(f"{place}: a lane saw what another wrote")
-        seconds = best(lambda function=function: function(at))  # type: ignore[misc]
+        seconds = bests({"run": partial(function, at)})["run"]
         print(f"{chosen.lanes:,} lanes, {place}: {seconds * 1e3:.2f} ms, {seconds / floor:.2f}x the fill")
 
 

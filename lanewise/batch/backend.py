@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from lanewise.batch.program import Program
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import Buffers, Results, Task
 from lanewise.batch.wave import RunFacts, run_record
-from lanewise.host.native_copies import NativeCopies
 from lanewise.kernel.lane_io import SHARED_WORDS
+
+if TYPE_CHECKING:
+    from lanewise.host.native_copies import NativeCopies
 
 
 class WaveBackend(ABC):

@@ -6,7 +6,7 @@ import ctypes
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from lanewise.compiler import Target
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
-from lanewise.host.native_copies import NativeCopies
 from lanewise.kernel.code import kernel_code, optimise_kernel, optimised_kernel
 from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request, Team
 from lanewise.kernel.system_numbers import OPENAT2_WORKS
@@ -30,6 +29,9 @@ from lanewise.wasm.compile import Later
 from lanewise.wasm.cpu_slots import find_places, load_lanes, make_slots
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
+
+if TYPE_CHECKING:
+    from lanewise.host.native_copies import NativeCopies
 
 _CONSOLE_BYTES = 16 * 2**20
 _COPIES_BYTES = 1 << 30
@@ -118,6 +120,8 @@ class CpuWaves(WaveBackend):
         """What is the same for all programs: the kernel, the runtime, and what opens files."""
         native = None
         if self.task.directories and OPENAT2_WORKS:
+            from lanewise.host.native_copies import NativeCopies  # for programs that have files
+
             with suppress(MemoryError):  # it needs much address space, and Python can do the same
                 native = NativeCopies()
         return kernel_code(self._target), runtime().guest_imports(groups=True), native
@@ -194,6 +198,7 @@ class CpuWaves(WaveBackend):
         block = np.array([words.ctypes.data], np.uint64).tobytes()
         threads = count * max(1, self.program.team) if self._fibers else self._workers
         keep = [self._keep, self._status, self]
+        runtime().check_pagemap()
         self._launch = self._device.launch_native(self._code, block, threads, keep, self._group)
 
     def _put(self, array: np.ndarray[Any, Any]) -> int:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 import lanewise as lw
 from lanewise.bench.result import Result, WrongResultError, figure
+from lanewise.bench.timing import Run, bests
 from lanewise.bench.wasm_guests import Guest, guest, native_source
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 from lanewise.devices import Device
@@ -47,7 +49,7 @@ def run(device: Device, quick: bool) -> Iterator[Result]:
     for name in PROGRAMS:
         found = guest(name)
         rounds = max(1, found.rounds // (_SHARES[kind] * (10 if quick else 1)))
-        rows = list(_program(device, found, rounds, lanes))
+        rows = list(_program(device, found, rounds, lanes, quick))
         if rows[0].ratio is not None:
             ratios.append(rows[0].ratio)
         yield from rows
@@ -60,23 +62,26 @@ def run(device: Device, quick: bool) -> Iterator[Result]:
         )  # fmt: skip
 
 
-def _program(device: Device, program: Guest, rounds: int, lanes: int) -> Iterator[Result]:
+def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: bool) -> Iterator[Result]:
     seeds = np.arange(lanes, dtype=np.int32)
     start = time.perf_counter()
     function = lw.load(with_seeded_run(program.read())).func(SEEDED, device=device)
     function(0, seeds)
     first = time.perf_counter() - start
-    taken, given = _best(function, rounds, seeds)
-    setup, _ = _best(function, 0, seeds)
-    alone, _ = _best(function, rounds, seeds[:1])
-    detail = (
-        f"{rounds} rounds a lane; first call {first:.2f} s, set-up {setup * 1e3:.1f} ms, one lane {alone * 1e3:.2f} ms"
-    )
+    given = function(rounds, seeds)
+    runs: dict[str, Run] = {
+        "all": partial(function, rounds, seeds),
+        "set-up": partial(function, 0, seeds),
+        "alone": partial(function, rounds, seeds[:1]),
+    }
+    taken = bests(runs, rounds=_TURNS)
+    apart = f"set-up {taken['set-up'] * 1e3:.1f} ms, one lane {taken['alone'] * 1e3:.2f} ms"
+    detail = f"{rounds} rounds a lane; first call {first:.2f} s, {apart}"
     cores = find_device("cpu").properties.cores
     some = min(lanes, _CHECKED_LANES)
     target = GPU_TARGETS.get(program.name, 1) if device.name.startswith("cuda") else None
-    ours = rounds * lanes / taken
-    for peer, rate, results in _peers(program, cores, rounds, some, quick=lanes == QUICK_LANES):
+    ours = rounds * lanes / taken["all"]
+    for peer, rate, results in _peers(program, cores, rounds, some, quick=quick):
         if results is not None and not np.array_equal(given[:some], results):
             lane = int(np.flatnonzero(given[:some] != results)[0])
             raise WrongResultError(f"benchmark wasm: {program.name}, lane {lane}: {given[lane]}, not {results[lane]}")
@@ -85,17 +90,6 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int) -> Iterato
             peer_value=rate,
             at_least=target if peer == "wasmtime" else None, detail=detail if peer == "wasmtime" else "",
         )  # fmt: skip
-
-
-def _best(function: Any, rounds: int, seeds: np.ndarray[Any, Any]) -> tuple[float, Any]:
-    """The least time of a few runs, behind one that does not count, and what the last gave."""
-    given = function(rounds, seeds)
-    taken = []
-    for _ in range(_TURNS):
-        start = time.perf_counter()
-        given = function(rounds, seeds)
-        taken.append(time.perf_counter() - start)
-    return min(taken), given
 
 
 def _peers(

@@ -119,7 +119,6 @@ class CpuDevice(Device):
 
         Code that runs groups of fibers says how large they are, and its `workers` are all threads of these groups.
         """
-        runtime().check_pagemap()
         launch = CpuLaunch(self._queue, code, args, keep, workers, group_size, 1)
         self._queue.submit(launch)
         return launch

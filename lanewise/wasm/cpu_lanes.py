@@ -85,6 +85,7 @@ class CpuLanes:
         words[lanes.FUEL] = lanes.UNLIMITED if self.fuel is None else self.fuel
         keep: list[Any] = [words, arrays, results, status, made]
         if not facts.plain:
+            runtime().check_pagemap()
             keep.append(make_slots(self._module, self._build, facts, words, workers))
         targets = [one.address for one in made] if on_device else [result.ctypes.data for result in results]
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]

@@ -202,7 +202,7 @@ define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, 
 many:
   %x = getelementptr i8, ptr %to, i64 %row
   %inside = add i64 %first, %ahead
-  %from_row = mul i64 %inside, {WARP_SIZE}
+  %from_row = mul i64 %inside, {build.stride // 8}
   %y = getelementptr i8, ptr %from, i64 %from_row
   %from_rest = sub i64 %rest, %into
   %last = add i64 %first, %from_rest
