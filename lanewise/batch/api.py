@@ -64,7 +64,9 @@ def run(
       words they may write; `picture`: width and height of what they paint; `group`: lanes that meet at barriers. What
       becomes of them is in the result: `state`, `output`, `picture`.
     - `fail_fast`: end the run when a lane fails.
-    - `placement`: where lanes live on a GPU, such as "flat/8/all": layout of memory, lanes per warp, lanes at once.
+    - `placement`: where lanes live on a GPU, such as "flat/8/all": layout of memory, lanes per warp, lanes at once; or
+      "search" to try all that may be good with the first lanes, and remember the best. By default what is known to be
+      best for the program.
     - `check`: raise a BatchError that names the lanes that failed, if any did.
     """
     with stream(
@@ -151,6 +153,7 @@ def stream(
         buffers=given.buffers(state, input, output, picture, group),
         fail_fast=fail_fast,
         placement=given.placement(placement),
+        search=placement == "search",
     )
     return LaneStream(task, module)
 

@@ -17,44 +17,11 @@ if TYPE_CHECKING:
     from lanewise.host.native_copies import NativeCopies
 
 
-class WaveBackend(ABC):
-    """A device as a place for the lanes of one task, one wave after the other."""
+class Wave(ABC):
+    """Lanes that were started together."""
 
-    device_name: str
-    placement: str = ""
-
-    def __init__(self, task: Task, program: Program) -> None:
-        self.task = task
-        self.program = program
-        self.module = program.module
-        self._facts: RunFacts | None = None
-        self.native: NativeCopies | None = None
-        """What opens files for lanes without Python."""
-
-    @property
-    @abstractmethod
-    def wave_lanes(self) -> int:
-        """How many lanes the next wave can have."""
-
-    @abstractmethod
-    def place(self, content: bytes) -> int:
-        """Put the copy of a file where all lanes can read it, for as long as the run lasts; 0 if there is no room."""
-
-    @abstractmethod
-    def forget_copies(self) -> bool:
-        """Whether copies of files take much room; it is used anew then. No lane may be running."""
-
-    @abstractmethod
-    def start(self, first: int, count: int, service: HostService) -> None:
-        """Start a wave: lanes from `first` on."""
-
-    @abstractmethod
-    def wait(self, seconds: float) -> bool:
-        """Serve the wave for a while; says whether it is over."""
-
-    @abstractmethod
-    def now(self) -> int:
-        """The time on the clock of lanes, in nanoseconds; no wave is running."""
+    over = False
+    """Whether all of them have ended; `WaveBackend.wait` says so."""
 
     @abstractmethod
     def look(self) -> np.ndarray[Any, Any]:
@@ -68,9 +35,52 @@ class WaveBackend(ABC):
     def traps(self) -> np.ndarray[Any, Any]:
         """A word per lane: kind and place of its trap."""
 
+
+class WaveBackend(ABC):
+    """A device as a place for the lanes of one task, in waves, of which some may run at the same time."""
+
+    device_name: str
+    placement: str = ""
+
+    def __init__(self, task: Task, program: Program) -> None:
+        self.task = task
+        self.program = program
+        self.module = program.module
+        self._facts: RunFacts | None = None
+        self.native: NativeCopies | None = None
+        """What opens files for lanes without Python."""
+
+    @abstractmethod
+    def next_wave(self, left: int) -> int:
+        """How many lanes the next wave can have, where so many are left; 0 if none can be started now."""
+
+    @abstractmethod
+    def place(self, content: bytes) -> int:
+        """Put the copy of a file where all lanes can read it, for as long as the run lasts; 0 if there is no room."""
+
+    @abstractmethod
+    def forget_copies(self) -> bool:
+        """Whether copies of files take much room; it is used anew then. No lane may be running."""
+
+    @abstractmethod
+    def start(self, first: int, count: int, service: HostService) -> Wave:
+        """Start a wave, as large as `next_wave` said at most: lanes from `first` on."""
+
+    @abstractmethod
+    def wait(self, seconds: float) -> None:
+        """Wait until a wave is over or another can be started, but not for long."""
+
+    @abstractmethod
+    def now(self) -> int:
+        """The time on the clock of lanes, in nanoseconds."""
+
     @abstractmethod
     def stop(self) -> None:
-        """End the wave; returns when it is over."""
+        """End all waves; returns when they are over."""
+
+    def explain(self) -> list[str]:
+        """Why lanes lie as they do, in a few lines."""
+        return ["placement: none; a core runs one lane at a time"]
 
     @abstractmethod
     def results(self) -> Results:

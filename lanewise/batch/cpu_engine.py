@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from lanewise.batch.backend import SHARED_BYTES, WaveBackend, count_of, results_of, words_of
+from lanewise.batch.backend import SHARED_BYTES, Wave, WaveBackend, count_of, results_of, words_of
 from lanewise.batch.program import OPTIMISE_AFTER, Program, process_code
 from lanewise.batch.requests import read_request, write_reply
 from lanewise.batch.service import HostService, StoppedError
@@ -66,6 +66,35 @@ def _reserve(task: Task) -> int:
     return task.limits.memory or _MOST_BYTES
 
 
+class CpuWave(Wave):
+    """Lanes on all cores, in code that tells where traps were."""
+
+    def __init__(
+        self,
+        launch: CpuLaunch,
+        records: np.ndarray[Any, Any],
+        status: np.ndarray[Any, Any],
+        console: np.ndarray[Any, Any],
+        code: tuple[list[bytes], Any],
+    ) -> None:
+        self.launch = launch
+        self._records = records
+        self._status = status
+        self._console = console
+        self._code = code
+
+    def look(self) -> np.ndarray[Any, Any]:
+        return self._records.copy()
+
+    def console(self) -> np.ndarray[Any, Any]:
+        return self._console
+
+    def traps(self) -> np.ndarray[Any, Any]:
+        status = self._status.copy()
+        find_places(status, *self._code)
+        return status
+
+
 class CpuWaves(WaveBackend):
     """The machine that Python runs on."""
 
@@ -107,12 +136,13 @@ class CpuWaves(WaveBackend):
         self._picture = np.zeros(task.buffers.size[0] * task.buffers.size[1], np.uint32)
         self._shared = np.zeros(self._workers * SHARED_BYTES if program.meets else 0, np.uint8)
         self._service: HostService | None = None
-        self._launch: CpuLaunch | None = None
+        self._wave: CpuWave | None = None
         self._callback = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(self._answer)
 
-    @property
-    def wave_lanes(self) -> int:
-        """How many lanes a wave can have: few while better code is being made, which the next wave can use."""
+    def next_wave(self, left: int) -> int:
+        """One wave at a time, with few lanes while better code is being made, which the next one can use."""
+        if self._wave is not None and not self._wave.over:
+            return 0
         soon = any(later is not None and not later.over for later in (self._better, self._better_kernel))
         return _FIRST_LANES if soon else _WAVE_LANES
 
@@ -163,18 +193,17 @@ class CpuWaves(WaveBackend):
         self._copied = 0
         return True
 
-    def start(self, first: int, count: int, service: HostService) -> None:
+    def start(self, first: int, count: int, service: HostService) -> Wave:
         self._improve()
         self._service = service
-        self._launch = None
+        self._wave = None
         self._keep = []
         run = self._run_record(first, count, service)
         tell_time(run, time.monotonic_ns())
-        self._records = np.zeros(count, LaneRecord.dtype)
-        self._status = np.zeros(count, np.uint64)
+        records, status = np.zeros(count, LaneRecord.dtype), np.zeros(count, np.uint64)
         self._console["head"], self._console["capacity"] = 0, self._console_bytes.nbytes
         self._console["records"] = self._console_bytes.ctypes.data
-        run["records"], run["console"] = self._records.ctypes.data, self._console.ctypes.data
+        run["records"], run["console"] = records.ctypes.data, self._console.ctypes.data
         callback = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
         run["callback"] = callback
         if self.native:
@@ -189,7 +218,7 @@ class CpuWaves(WaveBackend):
         words = self._words
         words[lanes.COUNT], words[lanes.NEXT], words[lanes.SLOT] = count, 0, 0
         words[lanes.CHUNK] = max(1, count // (self._workers * _CHUNKS))
-        words[lanes.STATUS] = self._status.ctypes.data
+        words[lanes.STATUS] = status.ctypes.data
         words[lanes.SLOTS] = self._group if self._fibers else self._workers
         words[lanes.FUEL] = lanes.UNLIMITED if self.task.limits.fuel is None else self.task.limits.fuel
         words[lanes.LANES_IO], words[lanes.RUN_IO] = self._ios.ctypes.data, run.ctypes.data
@@ -197,9 +226,11 @@ class CpuWaves(WaveBackend):
         self._keep.append(run)
         block = np.array([words.ctypes.data], np.uint64).tobytes()
         threads = count * max(1, self.program.team) if self._fibers else self._workers
-        keep = [self._keep, self._status, self]
+        keep = [self._keep, records, status, self]
         runtime().check_pagemap()
-        self._launch = self._device.launch_native(self._code, block, threads, keep, self._group)
+        launch = self._device.launch_native(self._code, block, threads, keep, self._group)
+        self._wave = CpuWave(launch, records, status, self._console_bytes, (self._codes, self._library))
+        return self._wave
 
     def _put(self, array: np.ndarray[Any, Any]) -> int:
         self._keep.append(array)
@@ -210,7 +241,7 @@ class CpuWaves(WaveBackend):
         service = self._service
         assert service is not None
         try:
-            write_reply(address, service.serve(*read_request(address)))
+            write_reply(address, service.serve(*read_request(address)[1:]))
         except StoppedError:
             return 1
         except BaseException as error:  # no exception passes through native code
@@ -218,23 +249,12 @@ class CpuWaves(WaveBackend):
             return 1
         return 0
 
-    def wait(self, seconds: float) -> bool:
-        assert self._launch is not None
-        return self._launch.wait(seconds)
+    def wait(self, seconds: float) -> None:
+        assert self._wave is not None
+        self._wave.over = self._wave.launch.wait(seconds)
 
     def now(self) -> int:
         return time.monotonic_ns()
-
-    def look(self) -> np.ndarray[Any, Any]:
-        return self._records.copy()
-
-    def console(self) -> np.ndarray[Any, Any]:
-        return self._console_bytes
-
-    def traps(self) -> np.ndarray[Any, Any]:
-        status = self._status.copy()
-        find_places(status, self._codes, self._library)
-        return status
 
     def results(self) -> Results:
         return results_of(self.task.buffers, self._state, self._output, self._picture)
@@ -243,5 +263,5 @@ class CpuWaves(WaveBackend):
         """Memory goes when nobody uses it any more."""
 
     def stop(self) -> None:
-        if self._launch is not None:
-            self._launch.drop()
+        if self._wave is not None:
+            self._wave.launch.drop()

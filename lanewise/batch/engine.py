@@ -7,22 +7,17 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from lanewise.batch.backend import WaveBackend
 from lanewise.batch.console import Outputs
+from lanewise.batch.open_wave import OpenWave
 from lanewise.batch.program import Program, program_of
 from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices import device as find_device
-from lanewise.errors import ArgumentError, DeviceError, WasmTrap
+from lanewise.errors import ArgumentError, DeviceError
 from lanewise.host.files import Filesystem
-from lanewise.kernel.lane_io import LANE_ENDED, LANE_WAITS, LaneRecord
-from lanewise.kernel.wasi_numbers import FAIL_STOP
-from lanewise.wasm import traps
 from lanewise.wasm.module import Module
-from lanewise.wasm.places import function_at
 
 _STEP = 0.05
 """Seconds between two looks at a wave that runs."""
@@ -32,7 +27,6 @@ _CUT_OFF = {
     LANE_FAILED: "interrupted",
     DEVICE_FAILED: "device lost",
 }
-_STOPPED = (traps.INTERRUPTED, traps.KERNEL + FAIL_STOP)
 
 
 class Run:
@@ -55,7 +49,7 @@ class Run:
             self._files.close()
             raise
         self._files.native = self._backend.native
-        self._service: HostService | None = None
+        self._open: list[OpenWave] = []
 
     def _place(self, content: bytes) -> int:
         with self._placing:  # lanes open files from several threads
@@ -71,11 +65,17 @@ class Run:
         """How lanes lie on a GPU; empty on the CPU."""
         return self._backend.placement
 
+    @property
+    def explanation(self) -> list[str]:
+        """Why lanes lie so, in a few lines."""
+        return self._backend.explain()
+
     def stop(self) -> None:
         """End soon; from any thread."""
         self._wish = self._wish or INTERRUPTED
-        if self._service is not None:
-            self._service.stop()
+        for wave in tuple(self._open):
+            wave.service.stop()
+        if self._open:
             self._files.interrupt()
 
     def outcomes(self) -> Iterator[LaneOutcome]:
@@ -87,118 +87,90 @@ class Run:
         """The same, all at once that have ended since the last look."""
         limit = self.task.limits.timeout
         deadline = None if limit is None else time.monotonic() + limit
-        first = 0
+        over = lost = False
         try:
-            while first < self.task.lanes and self._wish is None:
-                count = min(self._backend.wave_lanes, self.task.lanes - first)
-                yield from self._wave(first, count, deadline)
-                first += count
-                if first < self.task.lanes:
-                    self._watch(deadline)
-                    if self._backend.forget_copies():
-                        self._files.forget_copies()
-            if self._wish is None or not self._wish.startswith(DEVICE_FAILED):
+            try:
+                yield from self._waves(deadline)
+                over = not self._open
+            except DeviceError as error:
+                lost = True
+                self._wish = f"{DEVICE_FAILED}: {error}"
+            except GeneratorExit:  # nobody wants to hear of the rest
+                self._wish = self._wish or INTERRUPTED
+                raise
+            finally:
+                if not over:  # one that was just being started may run, too
+                    lost = self._end_waves() or lost
+            last = list(self._left(lost))
+            if last:
+                yield last
+            if not lost:
                 self.results = self._backend.results()
-        except GeneratorExit:  # nobody wants to hear of the rest
-            self._wish = self._wish or INTERRUPTED
-            raise
         finally:
             self._backend.close()
             self._files.close()
             self.stopped = self._wish
 
-    def _watch(self, deadline: float | None) -> None:
-        """Have the run end when its time is over."""
-        if deadline is not None and time.monotonic() > deadline:
-            self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
+    def _waves(self, deadline: float | None) -> Iterator[list[LaneOutcome]]:
+        """Start waves as there is room for them, until all lanes have ended or the run is to end."""
+        first = 0
+        while self._wish is None and (first < self.task.lanes or self._open):
+            if not self._open and self._backend.forget_copies():
+                self._files.forget_copies()
+            count = min(self._backend.next_wave(self.task.lanes - first), self.task.lanes - first)
+            if count:
+                self._start(first, count)
+                first += count
+            self._backend.wait(_STEP)
+            over = [wave for wave in self._open if wave.wave.over]  # before the look, which must see all of their lanes
+            for wave in self._open:
+                if wave.service.failure is not None:
+                    raise wave.service.failure
+            burst = [outcome for wave in self._open for outcome in wave.ended(self._wish is not None)]
+            for wave in over:
+                self._open.remove(wave)
+                wave.service.close()
+            if self.task.fail_fast and not all(outcome.ok for outcome in burst):
+                self._wish = self._wish or LANE_FAILED
+            if burst:
+                yield burst
+            if (first < self.task.lanes or self._open) and deadline is not None and time.monotonic() > deadline:
+                self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
 
-    def _wave(self, first: int, count: int, deadline: float | None) -> Iterator[list[LaneOutcome]]:
-        service = self._service = HostService(self._files, Outputs(), self.task.streaming)
-        told = np.zeros(count, bool)
-        self._records = np.zeros(count, LaneRecord.dtype)
-        over = lost = False
-        try:
-            self._backend.start(first, count, service)
-            while not over and self._wish is None:
-                over = self._backend.wait(_STEP)
-                if service.failure is not None:
-                    raise service.failure
-                burst = list(self._ended(first, told))
-                if self.task.fail_fast and not all(outcome.ok for outcome in burst):
-                    self._wish = self._wish or LANE_FAILED
-                if burst:
-                    yield burst
-                if not over:
-                    self._watch(deadline)
-        except DeviceError as error:
-            lost = True
-            self._wish = f"{DEVICE_FAILED}: {error}"
-        finally:
-            if not over:
-                lost = self._end_wave(service) or lost
-            service.close()
-        last = [] if lost else list(self._ended(first, told))
-        if self._wish is not None:
-            last += self._cut_off(first, told, lost)
-        if last:
-            yield last
+    def _start(self, first: int, count: int) -> None:
+        service = HostService(self._files, Outputs(), self.task.streaming)
+        wave = self._backend.start(first, count, service)
+        self._open.append(OpenWave(self._program.module, first, count, service, wave))
+        if self._wish is not None:  # it came while the wave was being started
+            service.stop()
 
-    def _end_wave(self, service: HostService) -> bool:
-        """End a wave that is not over, or never began; says whether the device was lost by it."""
+    def _end_waves(self) -> bool:
+        """End waves that are not over; says whether the device was lost by it."""
         self._wish = self._wish or INTERRUPTED
-        service.stop()
+        for wave in self._open:
+            wave.service.stop()
         self._files.interrupt()
         try:
             self._backend.stop()
         except DeviceError as error:
             self._wish = f"{DEVICE_FAILED}: {error}"
             return True
+        finally:
+            for wave in self._open:
+                wave.service.close()
         return False
 
-    def _ended(self, first: int, told: np.ndarray[Any, Any]) -> Iterator[LaneOutcome]:
-        """Lanes that have ended since the last look."""
-        assert self._service is not None
-        self._records = self._backend.look()
-        fresh = np.flatnonzero((self._records["state"] == LANE_ENDED) & ~told)
-        if not len(fresh):
+    def _left(self, lost: bool) -> Iterator[LaneOutcome]:
+        """Lanes of waves that were ended: those that had ended by themselves, and those that were cut off."""
+        if not self._open:
             return
-        told[fresh] = True
-        self._records = self._backend.look()  # a record that was being written may have been read in two halves
-        status = self._backend.traps()[fresh].tolist()
-        seconds = (self._records["nanoseconds"][fresh] / 1e9).tolist()
-        codes = self._records["exit_code"][fresh].tolist()
-        chains, console = self._records["last"][fresh].tolist(), self._backend.console()
-        for lane, word, taken, code, last in zip(fresh.tolist(), status, seconds, codes, chains, strict=True):
-            kind = word & 0xFFFFFFFF
-            if self._wish is not None and kind in _STOPPED:
-                told[lane] = False  # it did not end by itself, see `_cut_off`
-                continue
-            out, err = self._service.outputs.take(lane, console, last)
-            if kind in (0, traps.EXIT):
-                yield LaneOutcome(first + lane, code, None, None, taken, out, err)
-            else:
-                words, trap = self._trap(kind, word >> 32)
-                yield LaneOutcome(first + lane, None, trap, words, taken, out, err)
-
-    def _trap(self, kind: int, place: int) -> tuple[str, str]:
-        words = traps.KINDS[kind]
-        name = function_at(self._program.module, place) if place else ""
-        return words, str(WasmTrap(words, function=name, offset=place))
-
-    def _cut_off(self, first: int, told: np.ndarray[Any, Any], lost: bool) -> Iterator[LaneOutcome]:
-        """Lanes that were running when the run was ended."""
-        assert self._service is not None
         assert self._wish is not None
         kind = next(words for wish, words in _CUT_OFF.items() if self._wish.startswith(wish))
-        cut = np.flatnonzero((self._records["state"] != LANE_WAITS) & ~told).tolist()
-        console = np.zeros(0, np.uint8) if lost or not cut else self._backend.console()
-        now = 0 if lost or not cut else self._backend.now()
-        for lane in cut:
-            last = 0 if lost else int(self._records["last"][lane])
-            out, err = self._service.outputs.take(lane, console, last)
-            time = int(self._records["nanoseconds"][lane])  # how long it ran, or when it began if it has not ended
-            taken = time if self._records["state"][lane] == LANE_ENDED else max(0, now - time)
-            yield LaneOutcome(first + lane, None, kind, kind, 0.0 if lost else taken / 1e9, out, err)
+        now = 0 if lost else self._backend.now()
+        for wave in self._open:
+            if not lost:
+                yield from wave.ended(stopping=True)
+            yield from wave.cut_off(kind, now, lost=lost)
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:

@@ -102,12 +102,13 @@ def directories(dirs: Directories) -> list[tuple[Path, str]]:
 
 
 def placement(text: str | None) -> Placement | None:
-    """Where lanes live on a GPU; None for the usual."""
+    """Where lanes live on a GPU; None if that is to be found out."""
     if text is None:
         return None
-    from lanewise.wasm.placement import parse_placement  # the engine, which is loaded when something runs
+    from lanewise.wasm.placement import Placement, placement_or_search  # loaded when something runs
 
-    return parse_placement(text)
+    found = placement_or_search(text)
+    return found if isinstance(found, Placement) else None
 
 
 def whole(name: str, value: SupportsIndex, sensible: range) -> int:

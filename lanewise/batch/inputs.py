@@ -69,6 +69,10 @@ class SameInput:
         """What a lane reads on its standard input; None for that of the host."""
         return self._stdin
 
+    def sizes(self, lanes: range) -> Sequence[int] | None:
+        """All have the same."""
+        return None
+
 
 class LineInputs:
     """One line per lane: on its standard input with the newline, and without it where arguments have `{}`."""
@@ -86,6 +90,10 @@ class LineInputs:
     def stdin(self, lane: int) -> bytes | None:
         """The lane's line."""
         return self._lines[lane]
+
+    def sizes(self, lanes: range) -> Sequence[int] | None:
+        """How long each line is."""
+        return [len(self._lines[lane]) for lane in lanes]
 
 
 class FileInputs:
@@ -111,6 +119,10 @@ class FileInputs:
         except OSError as error:
             raise ArgumentError(f"{self._paths[lane]!r} cannot be read: {error.strerror}") from None
 
+    def sizes(self, lanes: range) -> Sequence[int] | None:
+        """How large each file is; what cannot be seen counts as empty."""
+        return [_file_size(self._paths[lane]) for lane in lanes]
+
 
 class GivenInputs:
     """What Python code gives: functions of the lane."""
@@ -129,6 +141,17 @@ class GivenInputs:
     def stdin(self, lane: int) -> bytes | None:
         """What a lane reads on its standard input."""
         return self._stdin(lane)
+
+    def sizes(self, lanes: range) -> Sequence[int] | None:
+        """How much each lane reads on its standard input."""
+        return [len(self._stdin(lane)) for lane in lanes]
+
+
+def _file_size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def encoded_argument(argument: object) -> bytes:

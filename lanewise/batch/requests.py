@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from typing import NamedTuple
 
 from lanewise.host.reply import Reply
 from lanewise.kernel.lane_io import Request
 
-_IN = struct.Struct("<16xII6QII")
-"""From the beginning of a Request: lane, op, arguments, sent, room."""
+_IN = struct.Struct("<16xIII4x6QII")
+"""From the beginning of a Request: lane, op, wave, arguments, sent, room."""
 _OUT = struct.Struct("<II6Q")
 """From `error` on: error, received, values."""
 _ERROR_AT: int = Request.offsets["error"]
@@ -17,10 +18,21 @@ assert _IN.size == _ERROR_AT
 assert _ERROR_AT + _OUT.size == Request.size
 
 
-def read_request(at: int) -> tuple[int, int, list[int], bytes, int]:
-    """What is asked at an address: the lane, the operation, its arguments, the data that goes along, and the room."""
-    lane, op, *arguments, sent, room = _IN.unpack(ctypes.string_at(at, _IN.size))
-    return lane, op, arguments, ctypes.string_at(at + Request.size, sent) if sent else b"", room
+class Asked(NamedTuple):
+    """What a lane asks: `HostService.serve` takes all but the wave."""
+
+    wave: int
+    lane: int
+    op: int
+    arguments: list[int]
+    data: bytes
+    room: int
+
+
+def read_request(at: int) -> Asked:
+    """What is asked at an address, with the data that goes along."""
+    lane, op, wave, *arguments, sent, room = _IN.unpack(ctypes.string_at(at, _IN.size))
+    return Asked(wave, lane, op, arguments, ctypes.string_at(at + Request.size, sent) if sent else b"", room)
 
 
 def write_reply(at: int, reply: Reply) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.batch.requests import read_request, write_reply
+from lanewise.batch.requests import Asked, read_request, write_reply
 from lanewise.batch.service import HostService, StoppedError
 from lanewise.compiler import load_object
 from lanewise.devices.cuda import CudaDevice
@@ -46,7 +46,7 @@ class HostRing:
         record["requests"], record["turns"] = self._mapped.address, self._turns.address
         record["nowhere"] = self._nowhere.address
         device.write(self._ring.address, record.tobytes())
-        self._service: HostService | None = None
+        self._services: dict[int, HostService] = {}
         self._over = threading.Event()
         self._server = threading.Thread(target=self._serve, name="lanewise-ring", daemon=True)
 
@@ -59,51 +59,41 @@ class HostRing:
         """Set the word that lanes look at."""
         self._mapped.array[SLOTS * _STEP :].view(np.uint32)[0] = 1
 
-    def serve_for(self, service: HostService) -> None:
+    def serve_for(self, wave: int, service: HostService) -> None:
         """Answer the requests of a wave, on a thread of its own: whoever waits for lanes may do other things, too."""
-        self._service = service
+        self._services[wave] = service
         if not self._server.is_alive():
             self._server.start()
 
     def _serve(self) -> None:
         while not self._over.is_set():
-            service = self._service
-            assert service is not None
             try:
-                if not self._answer_all(service):
+                if not self._answer_all():
                     time.sleep(_IDLE_SECONDS)
-            except BaseException as error:  # whoever waits for the wave is told
-                service.failure = service.failure or error
+            except BaseException as error:  # whoever waits for a wave is told
+                for service in self._services.values():
+                    service.failure = service.failure or error
                 return
 
-    def _answer_all(self, service: HostService) -> int:
+    def _answer_all(self) -> int:
         """Answer what has been asked by now; gives how many requests it was."""
         ready = self._library.ready(self._mapped.host, _STEP, SLOTS - 1, self._ticket, _SPINS)
         for _ in range(ready):
             ticket, self._ticket = self._ticket, self._ticket + 1
             at = self._mapped.host + (ticket & (SLOTS - 1)) * _STEP
-            lane, op, arguments, data, room = read_request(at)
-            answer = functools.partial(self._answer, service, at, ticket, lane, op, arguments, data, room)
-            if service.may_block(lane, op, arguments):
+            asked = read_request(at)
+            service = self._services[asked.wave]
+            answer = functools.partial(self._answer, service, at, ticket, asked)
+            if service.may_block(asked.lane, asked.op, asked.arguments):
                 self._waiting = self._waiting or ThreadPoolExecutor(_THREADS, thread_name_prefix="lanewise-request")
                 self._waiting.submit(answer)
             else:
                 answer()
         return int(ready)
 
-    def _answer(
-        self,
-        service: HostService,
-        at: int,
-        ticket: int,
-        lane: int,
-        op: int,
-        arguments: list[int],
-        data: bytes,
-        room: int,
-    ) -> None:
+    def _answer(self, service: HostService, at: int, ticket: int, asked: Asked) -> None:
         try:
-            reply = service.serve(lane, op, arguments, data, min(room, DATA_BYTES))
+            reply = service.serve(*asked[1:-1], min(asked.room, DATA_BYTES))
         except StoppedError:
             return  # nobody waits for an answer any more
         except BaseException as error:

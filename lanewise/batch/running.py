@@ -31,6 +31,10 @@ class Running(Protocol):
         """How lanes lie on a GPU; empty on the CPU."""
 
     @property
+    def explanation(self) -> list[str]:
+        """Why they lie so, in a few lines."""
+
+    @property
     def stopped(self) -> str | None:
         """Once the outcomes have ended: why that was before all lanes had, or None."""
 

@@ -22,6 +22,9 @@ class Inputs(Protocol):
     def stdin(self, lane: int) -> bytes | None:
         """What a lane reads on its standard input; None for that of the host."""
 
+    def sizes(self, lanes: range) -> Sequence[int] | None:
+        """How much each of these lanes has to read, where that is known: lanes with as much run side by side."""
+
     @property
     def same_arguments(self) -> bool:
         """Whether all lanes have the same arguments, so that one copy does for all."""
@@ -89,7 +92,9 @@ class Task:
     fail_fast: bool = False
     """Whether the first lane that fails ends the run."""
     placement: Placement | None = None
-    """Where lanes live on a GPU; None for the usual."""
+    """Where lanes live on a GPU; None for what is known to be best, or the usual."""
+    search: bool = False
+    """Whether all placements that may be good are tried with lanes of this run, whatever that costs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,19 @@ def run_record(task: Task, facts: RunFacts, first: int, count: int, put: Put) ->
     return run
 
 
+def lane_order(task: Task, lanes: range) -> np.ndarray[Any, Any] | None:
+    """Numbers of lanes in the order in which they begin, where some have more to read than others; None if not.
+
+    Neighbours have about as much to read, so that they are in step for longer, and those with the most begin first, so
+    that nobody waits for them in the end.
+    """
+    sizes = task.inputs.sizes(lanes)
+    if sizes is None:
+        return None
+    many = np.asarray(sizes, np.int64)
+    return None if (many == many[0]).all() else np.argsort(-many, kind="stable").astype(np.uint64)
+
+
 def tell_time(run: Any, now: int) -> None:
     """Tie the device's clock, which shows `now`, to the time of day."""
     run["realtime_offset"], run["started"] = time.time_ns() - now, now

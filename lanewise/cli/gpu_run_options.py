@@ -13,7 +13,7 @@ from typing import Any
 from lanewise.batch import amounts
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import ArgumentError
-from lanewise.wasm.placement import Placement, parse_placement
+from lanewise.wasm.placement import Placement, placement_or_search
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class Options:
     size: tuple[int, int] | None = None
     keep_going: bool = False
     fail_fast: bool = False
-    placement: Placement | None = None
+    placement: Placement | str | None = None
+    explain: bool = False
     quiet: bool = False
     version: bool = False
     help: bool = False
@@ -171,8 +172,8 @@ GROUPS: dict[str, Sequence[Option]] = {
         Option(
             "--placement",
             "PLACE",
-            "On a GPU, where lanes live: layout/lanes per warp/lanes at once, as in flat/8/all.",
-            parse_placement,
+            "On a GPU, where lanes live: layout/lanes per warp/lanes at once, as in flat/8/all; or search.",
+            placement_or_search,
         ),
         Option("--threads", "N", "Threads a lane may start (wasi-threads); 15 by default.", _whole(amounts.THREADS)),
         Option("--fail-fast", "", "End the run when a lane fails."),
@@ -185,6 +186,7 @@ GROUPS: dict[str, Sequence[Option]] = {
             "DIR",
             "Write lanes' output to DIR/LANE.out and .err; with --each-file, FILE.out.",
         ),
+        Option("--explain", "", "Say at the end where lanes lived on a GPU, and why."),
         Option("--quiet", "", "No progress bar and no summary."),
     ),
     "The GPU vocabulary (imports from the module gpu)": (

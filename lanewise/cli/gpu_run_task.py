@@ -16,6 +16,7 @@ from lanewise.batch.spec import Inputs, Limits, Task
 from lanewise.cli.gpu_run_buffers import read_buffers
 from lanewise.cli.gpu_run_options import Options
 from lanewise.cli.mistakes import UsageMistake
+from lanewise.wasm.placement import SEARCH, Placement
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def job(options: Options) -> Job:
         buffers=read_buffers(options, lanes.count),
         streaming=streaming,
         fail_fast=options.fail_fast,
-        placement=options.placement,
+        placement=options.placement if isinstance(options.placement, Placement) else None,
+        search=options.placement == SEARCH,
     )
     return Job(task, alone, lanes.label, lanes.output_name, lanes.files)
 

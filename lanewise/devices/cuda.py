@@ -278,11 +278,20 @@ class CudaDevice(Device):
         handle = self._guard(self._engine_now().load, bundle(ptx), name, entry, offsets, packed.format, stack)
         return NativeKernel(name, handle, int(self._guard(self._engine_now().frame_bytes, handle)))
 
-    def launch_native(self, kernel: NativeKernel, threads: int, group_size: int, values: Sequence[Any]) -> Launch:
-        """Start a kernel that `load_native` loaded."""
+    def launch_native(
+        self, kernel: NativeKernel, threads: int, group_size: int, values: Sequence[Any], stream: int = 0
+    ) -> Launch:
+        """Start a kernel that `load_native` loaded; on a stream other than 0 beside whatever runs.
+
+        What it uses must live until that stream is idle: only work on stream 0 is in order with memory.
+        """
         groups = -(-threads // group_size)
-        self._guard(self._engine_now().launch, kernel.handle, groups, group_size, threads, values)
+        self._guard(self._engine_now().launch, kernel.handle, groups, group_size, threads, values, stream)
         return CudaLaunch(self)
+
+    def stream_idle(self, stream: int) -> bool:
+        """Whether all kernels are over that were started on a stream other than 0."""
+        return bool(self._guard(self._engine_now().idle, stream))
 
     @property
     def stop_word(self) -> int:

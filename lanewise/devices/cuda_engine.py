@@ -155,6 +155,8 @@ class LocalEngine:
         self._stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self.stream_handle: int | None = int(self._stream)
         self._side_stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        self._streams = [self._stream]
+        self._event = self._check(api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
         words = int(self._check(api.cuMemHostAlloc(16, flags)))
         self._trap_flag, self._stop_flag = (ctypes.c_uint64.from_address(words + 8 * at) for at in (0, 1))
@@ -313,22 +315,34 @@ class LocalEngine:
                 pass  # a toolkit that the driver does not understand: the driver has an assembler of its own
         return _link(self._api, pieces, name)
 
-    def launch(self, handle: CudaFunction, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
+    def launch(
+        self, handle: CudaFunction, groups: int, group_size: int, threads: int, values: Sequence[Any], stream: int = 0
+    ) -> None:
         self._enter()
+        on = self._numbered(stream)
         with self._lock:  # the block of arguments is one per kernel; the driver has read it when the call returns
+            if stream:  # what was allocated and copied for the kernel is there first
+                self._check(self._api.cuEventRecord(self._event, self._stream))
+                self._check(self._api.cuStreamWaitEvent(on, self._event, 0))
             handle.layout.pack_into(handle.block, 0, *values, threads, handle.traps)
             (status,) = self._api.cuLaunchKernel(
-                handle.function, groups, 1, 1, group_size, 1, 1, 0, self._stream, handle.parameters, 0
+                handle.function, groups, 1, 1, group_size, 1, 1, 0, on, handle.parameters, 0
             )
         if status:
             raise self._failure(status, "starting a kernel")
 
+    def _numbered(self, stream: int) -> Any:
+        """A stream by its number: 0 is the one that all work is on that must be in order."""
+        while len(self._streams) <= stream:
+            self._streams.append(self._check(self._api.cuStreamCreate(self._api.CUstream_flags.CU_STREAM_NON_BLOCKING)))
+        return self._streams[stream]
+
     def ask_to_stop(self, stop: bool) -> None:
         self._stop_flag.value = int(stop)
 
-    def idle(self) -> bool:
+    def idle(self, stream: int = 0) -> bool:
         self._enter()
-        (status,) = self._api.cuStreamQuery(self._stream)
+        (status,) = self._api.cuStreamQuery(self._numbered(stream))
         if status == self._api.CUresult.CUDA_ERROR_NOT_READY:
             return False
         if status:

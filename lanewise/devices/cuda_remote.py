@@ -132,16 +132,18 @@ class RemoteEngine:
     def frame_bytes(self, handle: int) -> int:
         return int(self._call("frame_bytes", handle)[0])
 
-    def launch(self, handle: int, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
-        self._call("launch", handle, groups, group_size, threads, body=self._layouts[handle].pack(*values))
+    def launch(
+        self, handle: int, groups: int, group_size: int, threads: int, values: Sequence[Any], stream: int = 0
+    ) -> None:
+        self._call("launch", handle, groups, group_size, threads, stream, body=self._layouts[handle].pack(*values))
 
     def ask_to_stop(self, stop: bool) -> None:
         """The server's kernels cannot be asked: ending its process is what stops them."""
         if stop:
             self._process.kill()
 
-    def idle(self) -> bool:
-        return bool(self._call("idle")[0])
+    def idle(self, stream: int = 0) -> bool:
+        return bool(self._call("idle", stream)[0])
 
     def take_traps(self) -> list[tuple[Any, int, int]]:
         return [tuple(found) for found in self._call("take_traps")[0]]

@@ -59,8 +59,8 @@ class Server:
         self._functions.append(self._engine.load(ptx, name, entry, offsets, layout, stack))
         return len(self._functions) - 1
 
-    def _launch(self, packed: bytes, number: int, groups: int, group_size: int, threads: int) -> None:
-        self._engine.launch(self._functions[number], groups, group_size, threads, [packed])
+    def _launch(self, packed: bytes, number: int, groups: int, group_size: int, threads: int, stream: int) -> None:
+        self._engine.launch(self._functions[number], groups, group_size, threads, [packed], stream)
 
     def _take_traps(self) -> list[tuple[int, int, int]]:
         return [(self._functions.index(found), count, first) for found, count, first in self._engine.take_traps()]

@@ -77,6 +77,8 @@ class Request:
     answered: u64  # the same, written by the host last
     lane: u32  # the lane's number in the wave
     op: u32
+    wave: u32  # GPU: which of the waves that run at the same time
+    padding: u32
     arguments: u64[6]
     sent: u32  # bytes of data that go along
     room: u32  # bytes of data that the reply may have
@@ -117,6 +119,7 @@ class RunIo:
     environment: u64  # address of a Span
     preopened: u64  # address of a Span a directory: its name
     preopened_count: u32
+    wave: u32  # GPU: which of the waves that run at the same time
     records: u64  # address of a LaneRecord a lane
     console: u64
     output_limit: u64

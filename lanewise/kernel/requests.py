@@ -96,6 +96,7 @@ def begin_request(io: Ptr[LaneIo], op: u32) -> Ptr[Request]:
         io.ticket = ticket
     request.op = op
     request.lane = io.index
+    request.wave = run_of(io).wave
     request.sent = 0
     request.room = 0
     owner(io).held = 1

@@ -20,7 +20,7 @@ from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
-from lanewise.wasm.placement import parse_placement
+from lanewise.wasm.placement import placement_or_search
 from lanewise.wasm.vectors import DTYPES
 
 _CHUNKS = 16
@@ -48,7 +48,7 @@ class CpuLanes:
         self.fuel = fuel
         self._timeout = timeout
         if (placement := choices.pop("placement", None)) is not None:
-            parse_placement(placement)  # that of a GPU; a core has one lane at a time
+            placement_or_search(placement)  # that of a GPU; a core has one lane at a time
         check_choices(choices)
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         made = host_build(**usual | lane_choices(self._module) | choices)
@@ -66,6 +66,17 @@ class CpuLanes:
                 loaded = _loaded(LaneCode(loaded.made.better.result, loaded.made.facts, None))
                 self._loaded[scalars] = loaded
             return loaded
+
+    placement = ""
+    """A core has one lane at a time: there is nothing to place."""
+
+    def explain(self) -> list[str]:
+        """What a GPU would say of where elements live."""
+        return ["placement: none; a core runs one lane at a time"]
+
+    def tune(self, arrays: list[Any], shape: tuple[int, ...]) -> dict[str, float]:
+        """There is nothing to try."""
+        return {}
 
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 import threading
+import time
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,14 @@ from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, gpu_build
+from lanewise.wasm.compile import code_bytes
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code
 from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
-from lanewise.wasm.placement import Placement, parse_placement
+from lanewise.wasm.placement import SEARCH, Placement, parse_placement
+from lanewise.wasm.tuning import USUAL, Tuner, Turn, candidates, layout_seconds
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
@@ -54,10 +58,13 @@ class CudaLanes:
         self.fuel = fuel
         self._timeout = timeout
         placed = choices.pop("placement", None)
-        self._placement = Placement(choices.get("layout", "interleaved")) if placed is None else parse_placement(placed)
+        if placed is None and "layout" in choices:
+            placed = str(Placement(choices["layout"]))
+        self._search = placed == SEARCH
+        self._pinned = None if placed is None or self._search else parse_placement(placed)
         check_choices(choices)
         usual: dict[str, Any] = {
-            "layout": self._placement.layout,
+            "layout": USUAL.layout if self._pinned is None else self._pinned.layout,
             "alignment": "exit",
             "meter": "stop" if fuel is None else "count",
         }
@@ -68,7 +75,7 @@ class CudaLanes:
 
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
-            key = (scalars, build.alignment)  # all else is the same in the builds of one function
+            key = (scalars, build.alignment, build.layout)  # all else is the same in the builds of one function
             if key not in self._loaded:
                 made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
                 stack = STACK_BYTES if made.facts.can_stop else 0
@@ -89,8 +96,10 @@ class CudaLanes:
         status = None
         if facts.can_trap or facts.can_stop:
             status = device.zeros(max(count, 1), np.uint64)
-        if count:
-            self._launch(scalars, self._build, given, results, status, count, None)
+        if count and facts.plain:
+            self._launch_plain(scalars, given, results, status, count)
+        elif count:
+            self._run_placed(scalars, given, results, status, count)
         words = None if status is None else status.get()[:count]
         if words is not None and self._build.alignment == "exit":
             again = np.flatnonzero((words & 0xFFFFFFFF) == traps.MISALIGNED)
@@ -98,56 +107,129 @@ class CudaLanes:
                 words = self._run_carefully(scalars, given, results, words, again)
         return (results if on_device else [result.get() for result in results]), words
 
+    @cached_property
+    def _tuner(self) -> Tuner:
+        program = ("lanes", str(self._index), self._module.data)
+        seconds = layout_seconds(code_bytes(self._module))
+        properties = self._device.properties
+        threads = properties.resident_threads
+        return Tuner(program, properties.name, threads, search=self._search, layout_seconds=seconds)
+
+    @property
+    def placement(self) -> str:
+        """Where elements live that need a slot."""
+        return str(self._pinned or self._tuner.known.best())
+
+    def explain(self) -> list[str]:
+        """Lines that say why they live there."""
+        return [f"placement: {self._pinned}, as asked for"] if self._pinned else self._tuner.explain()
+
+    def _run_placed(
+        self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], status: Any, count: int
+    ) -> None:
+        """Run all elements on slots: in the placement that was asked for, or as the tuner says."""
+        first = 0
+        while first < count:
+            turn = Turn(self._pinned, count) if self._pinned else self._tuner.turn(count - first)
+            build = replace(self._build, layout=turn.placement.layout)
+            start = time.perf_counter()
+            self._load(scalars, build)
+            preparing = time.perf_counter() - start
+            elements = range(first, first + turn.lanes)
+            seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None)
+            if not self._pinned:
+                self._tuner.took(turn, seconds, preparing)
+            first = elements.stop
+        if not self._pinned:
+            self._tuner.save()
+
+    def tune(self, arrays: list[Any], shape: tuple[int, ...]) -> dict[str, float]:
+        """Run all elements in every placement that is worth a trial, and remember which is the fastest.
+
+        Gives the seconds of each.
+        """
+        scalars = tuple(not array.shape for array in arrays)
+        count = int(np.prod(shape, dtype=np.int64))
+        _, facts = self._load(scalars, self._build)
+        if facts.plain or not count:
+            return {}
+        device = self._device
+        given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
+        results = [device.zeros(shape, DTYPES[kind]) for kind in self._module.functions[self._index].results]
+        taken: dict[Placement, float] = {}
+        for place in (USUAL, *candidates(device.properties.resident_threads)):
+            build = replace(self._build, layout=place.layout)
+            status = device.zeros(count, np.uint64)
+            runs = [self._launch(scalars, build, place, given, results, status, range(count), None) for _ in range(2)]
+            taken[place] = min(runs)
+            self._tuner.learn(place, taken[USUAL] / taken[place])
+        self._tuner.save()
+        return {str(place): seconds for place, seconds in taken.items()}
+
     def _run_carefully(
         self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], words: Any, again: np.ndarray[Any, Any]
     ) -> Any:
         """Run the elements that met a misaligned address once more, from the start, where such accesses work."""
         words[again] = 0
         status = self._device.array(words)
-        careful = replace(self._build, alignment="careful")
-        self._launch(scalars, careful, given, results, status, len(again), self._device.array(again.astype(np.uint64)))
+        place = self._pinned or self._tuner.known.best()
+        careful = replace(self._build, alignment="careful", layout=place.layout)
+        indices = self._device.array(again.astype(np.uint64))
+        self._launch(scalars, careful, place, given, results, status, range(len(again)), indices)
         return status.get()
+
+    def _words(self, kernel: NativeKernel, given: list[Any], results: list[Any], status: Any) -> list[int]:
+        """What all runs are told."""
+        words = [0] * lanes.ARRAYS
+        words[lanes.STATUS] = status.address if status is not None else 0
+        words[lanes.STACK] = stack_room(kernel, STACK_BYTES)
+        words[lanes.FUEL] = lanes.UNLIMITED if self.fuel is None else self.fuel
+        words[lanes.STOP] = self._device.stop_word
+        return words + [array.address for array in (*results, *given)]
+
+    def _launch_plain(
+        self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], status: Any, count: int
+    ) -> None:
+        kernel, _ = self._load(scalars, self._build)
+        words = self._words(kernel, given, results, status)
+        words[lanes.COUNT] = count
+        self._device.launch_native(kernel, count, LANE_GROUP, [self._block(words)])
+        if status is not None:
+            self._device.finish_or_stop(self._timeout)
 
     def _launch(
         self,
         scalars: tuple[bool, ...],
         build: Build,
+        place: Placement,
         given: list[Any],
         results: list[Any],
         status: Any,
-        count: int,
+        elements: range,
         indices: Any,
-    ) -> None:
+    ) -> float:
+        """Run elements on slots; gives how long they took, without what was prepared before."""
         device = self._device
         kernel, facts = self._load(scalars, build)
-        words = [0] * lanes.ARRAYS
-        words[lanes.COUNT] = count
-        words[lanes.STATUS] = status.address if status is not None else 0
-        words[lanes.STACK] = stack_room(kernel, STACK_BYTES)
-        words[lanes.FUEL] = lanes.UNLIMITED if self.fuel is None else self.fuel
-        words[lanes.STOP] = device.stop_word
+        words = self._words(kernel, given, results, status)
+        words[lanes.COUNT] = elements.stop
         words[lanes.INDICES] = indices.address if indices is not None else 0
-        words += [array.address for array in (*results, *given)]
-        if facts.plain:
-            device.launch_native(kernel, count, LANE_GROUP, [self._block(words)])
-            if status is not None:
-                device.finish_or_stop(self._timeout)
-            return
-        slots = self._placement.slots(count, device.properties.resident_threads)
+        slots = place.slots(len(elements), device.properties.resident_threads)
         states, memory, slots = self._slots(facts, slots)
-        progress = device.array(np.arange(slots, dtype=np.uint64))
+        following = device.array(np.array([elements.start], np.uint64))
         data = device.array(np.frombuffer(self._module.data, np.uint8))
         references = device.array(np.array(references_alone(self._module) or [0], np.uint64))
-        words[lanes.SLOTS], words[lanes.SPREAD] = slots, self._placement.spread
+        words[lanes.SLOTS], words[lanes.SPREAD] = slots, place.spread
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
-        words[lanes.PROGRESS] = progress.address
+        words[lanes.PROGRESS] = following.address
         words[lanes.DATA], words[lanes.ELEMENTS] = data.address, references.address
+        device.wait()  # for the memory: what follows is timed
+        start = time.perf_counter()
         while True:
-            device.launch_native(kernel, slots << self._placement.spread, SLOT_GROUP, [self._block(words)])
+            device.launch_native(kernel, slots << place.spread, SLOT_GROUP, [self._block(words)])
             finished = device.finish_or_stop(self._timeout)
-            left = progress.get()
-            if left.min() >= count:  # lanes that trapped left their slot's other elements behind
-                return
+            if int(following.get()[0]) >= elements.stop:  # else all lanes trapped before all elements were taken
+                return time.perf_counter() - start
             if not finished:
                 raise WasmTrap("interrupted")
 

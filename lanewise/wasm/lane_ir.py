@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from lanewise.kernel.wasi_numbers import FAIL_STOP
-from lanewise.settings import WARP_SIZE
 from lanewise.wasm import traps
-from lanewise.wasm.lane_words import SPREAD
 
 
 def word(number: int, name: str, llvm: str) -> str:
@@ -23,18 +21,6 @@ def thread_number() -> str:
   %first32 = mul i32 %group, %size32
   %k32 = add i32 %first32, %local
   %k = zext i32 %k32 to i64
-"""
-
-
-def slot_number() -> str:
-    """IR that finds the slot of a thread, `%k`, and whether it has none, `%idle`."""
-    return f"""{thread_number().replace("%k ", "%thread ")}{word(SPREAD, "spread", "i64")}
-  %warp = udiv i64 %thread, {WARP_SIZE}
-  %within = urem i64 %thread, {WARP_SIZE}
-  %width = lshr i64 {WARP_SIZE}, %spread
-  %idle = icmp uge i64 %within, %width
-  %warp_first = mul i64 %warp, %width
-  %k = add i64 %warp_first, %within
 """
 
 

@@ -9,14 +9,14 @@ ITEM_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
 
 # What a run is told, in words of 8 bytes; the pointers to arguments and results follow.
 COUNT = 0  # elements
-NEXT = 1  # CPU: the first element that no worker has taken; GPU: unused
+NEXT = 1  # CPU: the first element that no worker has taken
 CHUNK = 2  # CPU: elements that a worker takes at a time
 STATUS = 3  # pointer to a word per element: trap and place, 0 while there is none
 SLOTS = 4  # how many slots there are
 SLOT = 5  # CPU: the first slot that no worker has taken
 STATES = 6  # pointer to the states of the slots
 MEMORY = 7  # pointer to their memories
-PROGRESS = 8  # GPU: pointer to a word per slot, the next element of the slot
+PROGRESS = 8  # GPU: pointer to the number of the next element; null if each slot has the element of its number alone
 STACK = 9  # GPU: bytes of stack that checks allow
 FUEL = 10  # steps that an element may take
 STOP = 11  # pointer to a word that asks all lanes to stop
@@ -27,7 +27,8 @@ LANES_IO = 15  # programs: pointer to what the kernel keeps of each slot's lane
 RUN_IO = 16  # programs: pointer to what it keeps of the run
 TEAMS = 17  # programs with threads: pointer to the Team of each lane
 SPREAD = 18  # GPU: threads for each slot, as a logarithm; all but the first ones of a warp do nothing
-ARRAYS = 19
+UNITS = 19  # GPU: pointer to a u32 for the slots of each warp: how many of them run; null if no other launch has them
+ARRAYS = 20
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
-from lanewise.settings import WARP_SIZE
-from lanewise.wasm import lowering_calls, state, traps
+from lanewise.wasm import gpu_entries, lowering_calls, state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.lane_ir import slot_number, thread_number, word
+from lanewise.wasm.lane_ir import word
 from lanewise.wasm.lane_words import (
     ARRAYS,
     CHUNK,
@@ -25,15 +24,11 @@ from lanewise.wasm.lane_words import (
     FUEL,
     GROW_ENTRIES,
     GROW_PAGES,
-    INDICES,
     LANE_GROUP,
     MEMORY,
     MOST_PAGES,
     NEXT,
-    PROGRESS,
     SLOT,
-    SLOTS,
-    STACK,
     STATES,
     STATUS,
     STOP,
@@ -317,84 +312,23 @@ class LaneProgram:
 
     def _plain_gpu(self) -> str:
         """A thread an element; its state, as far as there is one, is local."""
-        cells = state.RESULTS + self.context.layout.widest + 1
         report = ""
         if self.can_trap or self.can_stop:
-            report = f"""{word(STATUS, "status", "ptr")}  %report = getelementptr i64, ptr %status, i64 %i
-{self._set(state.TRAP_STATE, "%report", "ptr")}{word(STOP, "stop", "i64")}{self._set(state.STOP, "%stop")}
-{word(STACK, "stack", "i64")}  %top = ptrtoint ptr %st to i64
-  %floor = sub i64 %top, %stack
-{self._set(state.FLOOR, "%floor")}{word(FUEL, "fuel", "i64")}{self._set(state.FUEL_LEFT, "%fuel")}
-{self._set(state.FUEL, "0", "i32")}"""
-        return self._kernel(f"""  %st = alloca [{cells} x i64], align 16
-{thread_number()}{word(COUNT, "count", "i64")}  %beyond = icmp uge i64 %k, %count
-  br i1 %beyond, label %done, label %some
-some:
-{word(INDICES, "indices", "ptr")}  %all = icmp eq ptr %indices, null
-  br i1 %all, label %run_it, label %pick
-pick:
-  %pick_at = getelementptr i64, ptr %indices, i64 %k
-  %picked = load i64, ptr %pick_at
-  br label %run_it
-run_it:
-  %i = phi i64 [ %k, %some ], [ %picked, %pick ]
-{self._load_pointers()}{report}
-{self._set(state.TAIL, "0")}
-  call void @g_element(ptr %st, i64 %i{self._pointer_arguments()})
-  br label %done
-done:
-  ret void
-""")
+            fields = self._set(state.TRAP_STATE, "%report", "ptr") + self._set(state.STOP, "%stop")
+            fields += self._set(state.FLOOR, "%floor") + self._set(state.UNIT, "null", "ptr")
+            fields += self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
+            report = gpu_entries.REPORT + fields
+        begin = self._load_pointers() + report + self._set(state.TAIL, "0")
+        cells = state.RESULTS + self.context.layout.widest + 1
+        return self._kernel(gpu_entries.plain(cells, begin, self._pointer_arguments()))
 
     def _slot_gpu(self) -> str:
-        """A thread a slot, which runs every so-many-th element; a trap ends the thread, and the next launch goes on."""
-        tiled = self.build.layout == "interleaved"
-        cells, arena = self._cells, self.arena_bytes
-        width = WARP_SIZE if tiled else 1
-        find = f"""  %tile = udiv i64 %k, {width}
-  %column = urem i64 %k, {width}
-  %states_offset = mul i64 %tile, {cells * self.build.stride}
-  %arena_offset = mul i64 %tile, {(arena + 15) // 16 * 16 * width}
-  %lane_offset = mul i64 %column, 8
-  %state_sum = add i64 %states_offset, %lane_offset
-  %arena_sum = add i64 %arena_offset, %lane_offset
-  %st = getelementptr i8, ptr %states, i64 %state_sum
-  %arena = getelementptr i8, ptr %memory, i64 %arena_sum
-"""
-        return self._kernel(f"""  %mark = alloca i64
-{slot_number()}{word(SLOTS, "slots", "i64")}  %more = icmp uge i64 %k, %slots
-  %beyond = or i1 %more, %idle
-  br i1 %beyond, label %done, label %some
-some:
-{word(COUNT, "count", "i64")}{word(STATES, "states", "ptr")}{word(MEMORY, "memory", "ptr")}
-{word(PROGRESS, "progress", "ptr")}{word(STATUS, "status", "ptr")}{word(INDICES, "indices", "ptr")}
-{word(STACK, "stack", "i64")}{word(FUEL, "fuel", "i64")}{self._load_pointers()}{find}
-{self._prepare()}{self._own("%k")}  %top = ptrtoint ptr %mark to i64
-  %floor = sub i64 %top, %stack
-{self._set(state.FLOOR, "%floor")}  %next_at = getelementptr i64, ptr %progress, i64 %k
-  br label %head
-head:
-  %e = load i64, ptr %next_at
-  %over = icmp uge i64 %e, %count
-  br i1 %over, label %done, label %element
-element:
-  %after = add i64 %e, %slots
-  store i64 %after, ptr %next_at
-  %all = icmp eq ptr %indices, null
-  br i1 %all, label %run_it, label %pick
-pick:
-  %pick_at = getelementptr i64, ptr %indices, i64 %e
-  %picked = load i64, ptr %pick_at
-  br label %run_it
-run_it:
-  %i = phi i64 [ %e, %element ], [ %picked, %pick ]
-  %report = getelementptr i64, ptr %status, i64 %i
-{self._set(state.TRAP_STATE, "%report", "ptr")}{self._set(state.FUEL_LEFT, "%fuel")}{self._set(state.FUEL, "0", "i32")}
-  call void @g_element(ptr %st, ptr %arena, i64 %i{self._pointer_arguments()})
-  br label %head
-done:
-  ret void
-""")
+        begin = self._load_pointers() + self._prepare() + self._own("%k")
+        begin += self._set(state.FLOOR, "%floor") + self._set(state.UNIT, "%unit_at", "ptr")
+        element = self._set(state.TRAP_STATE, "%report", "ptr")
+        element += self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
+        size = gpu_entries.SlotSize(self._cells, self.arena_bytes, self.build)
+        return self._kernel(gpu_entries.slots(size, begin, element, self._pointer_arguments()))
 
     # --- the CPU -----------------------------------------------------------------------------------------------------
 

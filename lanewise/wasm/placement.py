@@ -13,7 +13,7 @@ from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm.build import Layout
 
-_FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224"
+_FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224, or search"
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,15 @@ class Placement:
         """How many lanes are at once, in whole tiles of a warp's size, where there are so many threads."""
         most = min(lanes, threads >> self.spread, self.resident or threads)
         return max(1, -(-most // WARP_SIZE)) * WARP_SIZE
+
+
+SEARCH = "search"
+"""In the place of a placement: try all that may be good, and remember the best."""
+
+
+def placement_or_search(text: str) -> Placement | str:
+    """A placement as it is shown, or SEARCH."""
+    return SEARCH if text == SEARCH else parse_placement(text)
 
 
 def parse_placement(text: str) -> Placement:

@@ -12,6 +12,7 @@ from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.emitter import CALLS, FUEL_SLICE
+from lanewise.wasm.gpu_entries import leave
 from lanewise.wasm.lane_ir import tell_first
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
 
@@ -223,11 +224,13 @@ def _exits(build: Build) -> str:
             "  %report = load ptr, ptr %who_at, align 8\n" if build.lanes else "  store ptr %st, ptr %who_at, align 8\n"
         )
         where = "%report" if build.lanes else "%shared"
+        leaves = "  call void @lw.leave(ptr %st)\n" if build.lanes else ""
         ends = f"""{report}
-{find_io}{_TELL_FIRST if build.team else _TELL.replace("WHERE", where)}{tell_kernel}
+{find_io}{_TELL_FIRST if build.team else _TELL.replace("WHERE", where)}{tell_kernel}{leaves}
   call void asm sideeffect "exit;", "~{{memory}}"()
 """
-        declared = "declare void @kernel_end(ptr)" if build.process else ""
+        declared = "declare void @kernel_end(ptr)\n" if build.process else ""
+        declared += leave(build) if build.lanes else ""
     else:
         ends = """
   store ptr %st, ptr %who_at, align 8

@@ -170,6 +170,7 @@ declare void @kernel_thread_done(ptr)
             + self._set(state.FUEL_LEFT, "%fuel")
             + self._set(state.FUEL, "0", "i32")
             + self._set(state.FLOOR, "%floor")
+            + self._set(state.UNIT, "null", "ptr")
         )
 
 

@@ -59,13 +59,17 @@ class ModuleProgram:
         # assemblers take very long for very large functions.
         swallow = _SMALL if count > 1 and self.build.gpu else 10**9
         groups = _split([(index, fn) for index, fn in lowered.items()], count)
+        alone = len(groups) == 1 and self.build.lanes  # nobody else calls its functions: what is called once is inlined
         parts = []
         for number, group in enumerate(groups):
             texts = [fn.text(inline=len(fn.lines) <= swallow) for _, fn in group]
             if number == len(groups) - 1:
-                texts += [self._init(), *self._thunks(), *self.tails(lowered), self._functions_table(), self._entry()]
+                texts += [self._init(), *self._thunks(), *self.tails(lowered)]
+                texts += [self._functions_table(alone), self._entry()]
             own = {index for index, _ in group}
             texts += [note for _, fn in group for note in fn.metadata]
+            if alone:
+                texts = [text.replace("define hidden", "define internal", 1) for text in texts]
             parts.append(
                 Part(f"{self.context.prefix}part{number}", self._module_text(texts, own, number == len(groups) - 1))
             )
@@ -172,8 +176,8 @@ class ModuleProgram:
         return f"@{self.context.prefix}thunk{self._types().index(kind)}"
 
     def _thunks(self) -> list[str]:
-        """For each type, a function that takes the arguments from memory and puts the results there."""
-        return [self._thunk(kind) for kind in self._types()]
+        """For each type, a function that takes the arguments from memory and puts the results there: for hosts."""
+        return [] if self.build.lanes else [self._thunk(kind) for kind in self._types()]
 
     def _thunk(self, kind: FuncType) -> str:
         fn = self.synthetic()
@@ -210,24 +214,28 @@ class ModuleProgram:
         fn.emit(f"ret {result_type(kind)} {fn.assign(call)}" if kind.results else f"{call}\nret void")
         return self._definition(fn, f"{result_type(kind)} {self.context.tail_symbol(index)}(ptr %st)", guest=False)
 
-    def _functions_table(self) -> str:
+    def _functions_table(self, alone: bool) -> str:
         rows = [f"{_ENTRY} zeroinitializer"]
         tails = self.build.gpu and self.build.tails
         for at, body in enumerate(self.module.bodies):
             index = self.module.imported_functions + at
             tail = self.context.tail_symbol(index) if tails else "null"
+            thunk = "null" if self.build.lanes else self._thunk_symbol(body.type)
             rows.append(
                 f"{_ENTRY} {{ i64 {lowering_calls.type_identity(body.type)}, ptr {self.context.symbol(index)}, "
-                f"ptr {tail}, ptr {self._thunk_symbol(body.type)} }}"
+                f"ptr {tail}, ptr {thunk} }}"
             )
-        init = f"@{self.context.prefix}init"
-        rows.append(f"{_ENTRY} {{ i64 0, ptr {init}, ptr null, ptr {self._thunk_symbol(_NOTHING)} }}")
-        name = self.context.functions_symbol
-        return f"{name} = hidden constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
+        if not self.build.lanes:
+            init = f"@{self.context.prefix}init"
+            rows.append(f"{_ENTRY} {{ i64 0, ptr {init}, ptr null, ptr {self._thunk_symbol(_NOTHING)} }}")
+        else:
+            rows.append(f"{_ENTRY} zeroinitializer")
+        name, linkage = self.context.functions_symbol, "internal" if alone else "hidden"
+        return f"{name} = {linkage} constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
 
     def _entry(self) -> str:
         """GPU: the kernel that calls one function of one instance, named by its entry in the function table."""
-        if not self.build.gpu:
+        if not self.build.gpu or self.build.lanes:
             return ""
         find = shared_state(self.build)
         table, size = self.context.functions_symbol, self.entries * state.CODE_ENTRY

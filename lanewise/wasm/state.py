@@ -16,6 +16,7 @@ FUEL_LEFT = 2  # i64: what is left beyond the slice
 TRAP_STATE = 3  # pointer: the state of the instance that trapped; with many lanes, where a lane's trap is reported
 FLOOR = 4  # GPU: the lowest address that the stack may reach
 SHARED = 5
+UNIT = 5  # GPU, with many lanes: pointer to the count of lanes in its unit, see `gpu_entries`; null if there is none
 INSTANCES = 6  # pointer to the states of all instances of the store, by number
 CODE = 7  # pointer to the function table of the store: see CODE_ENTRY
 BASE = 8  # i64: what makes a function reference of a function's index: instance number << 32 | first function + 1

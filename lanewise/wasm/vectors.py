@@ -42,22 +42,8 @@ class VectorFunction:
         Gives an array, a tuple of arrays for a function with several results, or None for one without. If all
         arguments are single numbers, so are the results. With device arrays as arguments, results stay on the device.
         """
-        params = self.type.params
-        if len(args) != len(params):
-            raise ArgumentError(
-                f"{self.name} takes {len(params)} argument{'' if len(params) == 1 else 's'}, "
-                f"{len(args)} given; its type is {self.type}"
-            )
+        given, shape, arrays = self._prepared(args)
         on_device = any(isinstance(arg, DeviceArray) for arg in args)
-        whats = [f"argument {at + 1} of {self.name}" for at in range(len(args))]
-        arrays = [
-            _checked(arg, kind, self.device, what)
-            if isinstance(arg, DeviceArray)
-            else as_array(arg, kind, what, masked=self.errors == "mask")
-            for arg, kind, what in zip(args, params, whats, strict=True)
-        ]
-        shape = _common_shape(self.name, arrays)
-        given = [_spread(array, shape, what) for array, what in zip(arrays, whats, strict=True)]
         results, status = self._runner.run(given, shape, on_device)
         trapped = None if status is None else status.reshape(shape)
         if self.errors == "mask":
@@ -70,6 +56,43 @@ class VectorFunction:
         if trapped is not None and trapped.any():
             raise self._error(trapped, found, given)
         return found
+
+    def tune(self, *args: Any) -> dict[str, float]:
+        """Find where lanes live best on a GPU: call the function in each placement, and remember which is the fastest.
+
+        Later calls use it, in other processes, too. Gives the seconds of each placement; none on a CPU, and for
+        functions that need no memory.
+        """
+        given, shape, _ = self._prepared(args)
+        found: dict[str, float] = self._runner.tune(given, shape)
+        return found
+
+    @property
+    def placement(self) -> str:
+        """Where lanes live on a GPU, such as "interleaved/32/all"; empty on a CPU."""
+        return str(self._runner.placement)
+
+    def explain(self) -> str:
+        """Why they live there, in a few lines."""
+        return "\n".join(self._runner.explain())
+
+    def _prepared(self, args: tuple[Any, ...]) -> tuple[list[Any], tuple[int, ...], list[Any]]:
+        """Arguments as lanes read them, the shape that they have in common, and the arrays that they came from."""
+        params = self.type.params
+        if len(args) != len(params):
+            raise ArgumentError(
+                f"{self.name} takes {len(params)} argument{'' if len(params) == 1 else 's'}, "
+                f"{len(args)} given; its type is {self.type}"
+            )
+        whats = [f"argument {at + 1} of {self.name}" for at in range(len(args))]
+        arrays = [
+            _checked(arg, kind, self.device, what)
+            if isinstance(arg, DeviceArray)
+            else as_array(arg, kind, what, masked=self.errors == "mask")
+            for arg, kind, what in zip(args, params, whats, strict=True)
+        ]
+        shape = _common_shape(self.name, arrays)
+        return [_spread(array, shape, what) for array, what in zip(arrays, whats, strict=True)], shape, arrays
 
     def _run_again(self, given: list[Any], lane: int) -> WasmTrap | None:
         """Run one lane once more, on a CPU, where a trap tells the calls that it was in."""

@@ -10,9 +10,10 @@ from typing import Any
 
 import wasmtime
 
-from lanewise.batch import cpu_engine, cuda_engine
+from lanewise.batch import cpu_engine, cuda_engine, cuda_slots
 from lanewise.batch.engine import Run
 from lanewise.batch.spec import Buffers, LaneOutcome, Limits, Results, Task
+from lanewise.settings import WARP_SIZE
 
 SOON = 8.0
 """Seconds within which a run that is to end must be over on a machine that does much else."""
@@ -239,7 +240,7 @@ def run_all(source: bytes, device: Any, lanes: int = 1, given: Given | None = No
 
 def few_slots(monkeypatch: Any) -> None:
     """Have a GPU run lanes one after the other where it could run them at once; a CPU does so anyway."""
-    monkeypatch.setattr(cuda_engine, "_MEMORY_SHARE", 0)
+    monkeypatch.setattr(cuda_slots, "_MEMORY_SHARE", 0)
 
 
 def small_waves(monkeypatch: Any, device: Any, lanes: int = 4) -> int:
@@ -248,4 +249,4 @@ def small_waves(monkeypatch: Any, device: Any, lanes: int = 4) -> int:
     for name in ("_WAVE_LANES", "_FIRST_LANES"):
         monkeypatch.setattr(cpu_engine, name, lanes)
     monkeypatch.setattr(cuda_engine, "_LANES_PER_SLOT", 1)
-    return lanes if device.name == "cpu" else int(cuda_engine.WARP_SIZE)
+    return lanes if device.name == "cpu" else WARP_SIZE

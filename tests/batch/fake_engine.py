@@ -31,6 +31,7 @@ class FakeRun:
 
     device_name = "fake"
     placement = ""
+    explanation = ("placement: none",)
 
     def __init__(self, task: Task, how: Callable[[int], LaneOutcome], order: Sequence[int] | None, **stopping: object):
         self.task = task

@@ -8,6 +8,7 @@ from engine_runs import program, run, run_all, task_of
 import lanewise as lw
 from lanewise.batch import cpu_engine
 from lanewise.batch.engine import Run
+from lanewise.batch.open_wave import OpenWave
 from lanewise.batch.running import TIMED_OUT
 from lanewise.batch.spec import Limits
 from lanewise.kernel.system_numbers import OPENAT2_WORKS, SETTLED_NS
@@ -71,7 +72,7 @@ def asked(monkeypatch):
 
     def noted(address):
         request = real(address)
-        kinds.append(request[1])
+        kinds.append(request.op)
         return request
 
     monkeypatch.setattr(cpu_engine, "read_request", noted)
@@ -105,7 +106,8 @@ def test_lanes_that_open_files_for_ever_are_ended(folder, device):
 
 def test_a_run_that_is_stopped_tells_native_code(folder, cpu):
     running = Run(task_of(OPENS_FOR_EVER, cpu, 4, directories=folder))
-    running._service = service = cpu_engine.HostService(running._files, None, False)
+    service = cpu_engine.HostService(running._files, None, False)
+    running._open.append(OpenWave(running._program.module, 0, 4, service, None))
     running.stop()
     assert service.stopping
     assert running._backend.native is None or running._backend.native._table["stopping"] == 1

@@ -1,0 +1,99 @@
+"""Lanes that were started together on a GPU, on a stream of their own."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from lanewise.batch.backend import Wave
+from lanewise.batch.cuda_slots import CudaSlots
+from lanewise.batch.service import HostService
+from lanewise.devices.cuda import CudaDevice
+from lanewise.kernel.lane_io import LANE_ENDED, Console, LaneRecord
+from lanewise.wasm import lane_words as lanes
+from lanewise.wasm.tuning import Turn
+
+_MOSTLY = 0.9
+"""How many of its lanes must have ended for a wave to tell how fast lanes are: some may take very long."""
+
+
+class CudaWave(Wave):
+    """What a wave writes, and how far it is. `turn` is what was chosen for it, None if its time tells nothing."""
+
+    def __init__(
+        self, device: CudaDevice, slots: CudaSlots, stream: int, count: int, console_bytes: Any, turn: Turn | None
+    ) -> None:
+        self.slots = slots
+        self.stream = stream
+        self.turn = turn
+        self.preparing = 0.0
+        """Seconds that went into making code for it."""
+        self.taken = False
+        """Whether all of its lanes have been begun."""
+        self.seconds: float | None = None
+        """How long its lanes took, once most of them have ended."""
+        self._device = device
+        self._count = count
+        self._records = device.zeros(count, LaneRecord.dtype)
+        self._status = device.zeros(count, np.uint64)
+        self._next = device.zeros(1, np.uint64)
+        self._console_bytes = console_bytes
+        self._console = device.zeros(1, Console.dtype)
+        self._keep: list[Any] = []
+        self._words = 0
+        self._began = 0.0
+
+    def put(self, array: np.ndarray[Any, Any]) -> int:
+        """Put an array where its lanes can read it; gives its address."""
+        made = self._device.array(np.frombuffer(array.tobytes(), np.uint8))
+        self._keep.append(made)
+        return made.address
+
+    def tell(self, run: Any, words: np.ndarray[Any, Any], *, in_order: bool) -> None:
+        """Complete what lanes are told; `in_order` if each slot has the lane of its own number, and no other."""
+        size = 0 if self._console_bytes is None else self._console_bytes.size
+        console = Console.record()
+        console["capacity"], console["records"] = size, self._console_bytes.address if size else 0
+        self._device.write(self._console.address, console.tobytes())
+        run["records"], run["console"] = self._records.address, self._console.address
+        words[lanes.COUNT], words[lanes.STATUS] = self._count, self._status.address
+        words[lanes.PROGRESS] = 0 if in_order else self._next.address
+        words[lanes.RUN_IO] = self.put(np.frombuffer(run.tobytes(), np.uint8))
+        self._words = self.put(words)
+        self.taken = in_order
+
+    def begin(self) -> None:
+        """Start its lanes."""
+        self._began = time.perf_counter()
+        self.slots.launch(self._words, self.stream)
+
+    def check(self, service: HostService) -> None:
+        """See how far it is; where all threads have ended before all lanes were begun, others go on with them."""
+        idle = self._device.stream_idle(self.stream)
+        self.taken = self.taken or int(self._device.peek(self._next.address, 8).view(np.uint64)[0]) >= self._count
+        if idle and not self.taken and not service.stopping:
+            self.slots.launch(self._words, self.stream)
+            return
+        self.over = idle
+        if self.taken and self.seconds is None and (idle or self._mostly_ended()):
+            self.seconds = time.perf_counter() - self._began
+
+    def _mostly_ended(self) -> bool:
+        return self.turn is not None and int((self.look()["state"] == LANE_ENDED).sum()) >= _MOSTLY * self._count
+
+    def look(self) -> np.ndarray[Any, Any]:
+        raw = self._device.peek(self._records.address, self._count * LaneRecord.size)
+        records: np.ndarray[Any, Any] = raw.view(LaneRecord.dtype)
+        return records
+
+    def console(self) -> np.ndarray[Any, Any]:
+        if self._console_bytes is None:
+            return np.zeros(0, np.uint8)
+        head = self._device.peek(self._console.address, Console.size).view(Console.dtype)["head"][0]
+        return self._device.peek(self._console_bytes.address, min(int(head), self._console_bytes.size))
+
+    def traps(self) -> np.ndarray[Any, Any]:
+        words: np.ndarray[Any, Any] = self._device.peek(self._status.address, self._count * 8).view(np.uint64)
+        return words

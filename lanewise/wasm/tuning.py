@@ -1,0 +1,195 @@
+"""Which placement a program gets: the usual one, the best that was ever measured for it, or one that is being tried.
+
+Trials are real work: some lanes of a run live elsewhere, and what they return counts. A trial is made when there is
+enough to spend: a few percent of the time that runs of the program have taken, and of what the run at hand will take,
+less what earlier trials lost. What is known is kept with the compiled code, as ratios to the usual placement, measured
+within one run each, since runs differ in what their lanes have to do.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from lanewise import __version__
+from lanewise.compiler import Cache, default_cache
+from lanewise.errors import ArgumentError
+from lanewise.settings import WARP_SIZE
+from lanewise.wasm.placement import Placement, parse_placement
+
+USUAL = Placement()
+_SHARE = 0.03
+"""How much of the time of runs may go into trials."""
+_FEARED = 3.0
+"""How many times as long as in the best placement known a trial is expected to take."""
+_BETTER = 1.03
+"""How much faster a placement must be to be taken instead of the usual one."""
+_CODE_PER_SECOND = 20_000
+"""Bytes of a guest's code that are compiled in a second."""
+_WORTH_SAVING = 0.05
+"""Seconds that the purse must have grown by."""
+_SPLIT = 32
+"""A run is begun with a part of its lanes, from which the rest learns, if it fills the GPU so many times."""
+
+
+def candidates(threads: int) -> list[Placement]:
+    """What is tried on a GPU that has so many threads at once, the most promising first."""
+    found = [
+        Placement("interleaved", WARP_SIZE, threads // 8),
+        Placement("flat", 2),
+        Placement("flat", WARP_SIZE),
+        Placement("interleaved", WARP_SIZE, threads // 4),
+        Placement("flat", 8),
+        Placement("interleaved", WARP_SIZE, threads // 16),
+        Placement("interleaved", 8),
+        Placement("flat", 1, threads // 64),
+    ]
+    return [place for place in found if place.resident is None or place.resident >= WARP_SIZE]
+
+
+def layout_seconds(code_bytes: int) -> float:
+    """How long it may take to make code for another layout, of a program of a size."""
+    return 1.0 + code_bytes / _CODE_PER_SECOND
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Lanes that run in one placement."""
+
+    placement: Placement
+    lanes: int
+    trial: bool = False
+
+
+@dataclass
+class Known:
+    """What is remembered of a program on a GPU."""
+
+    ratios: dict[Placement, float] = field(default_factory=dict)
+    """How fast it is in placements that were tried, as multiples of the usual one."""
+    purse: float = 0.0
+    """Seconds that may be lost by trials."""
+
+    def best(self) -> Placement:
+        """The fastest of all."""
+        place = max(self.ratios, key=lambda one: self.ratios[one], default=USUAL)
+        return place if self.ratios.get(place, 0.0) > _BETTER else USUAL
+
+    def ratio(self, place: Placement) -> float:
+        """How fast it is in a placement, 1 for the usual."""
+        return self.ratios.get(place, 1.0)
+
+    def as_text(self) -> str:
+        """For `read_known`."""
+        return json.dumps({"purse": self.purse, "ratios": {str(place): ratio for place, ratio in self.ratios.items()}})
+
+
+def read_known(text: str) -> Known:
+    """What `as_text` gave; nothing is known where it makes no sense."""
+    try:
+        found = json.loads(text)
+        ratios = {parse_placement(place): float(ratio) for place, ratio in found["ratios"].items()}
+        return Known(ratios, float(found["purse"]))
+    except (ValueError, TypeError, KeyError, AttributeError, ArgumentError):
+        return Known()
+
+
+class Tuner:
+    """Chooses for one program on one GPU; `turn` and `took` take turns."""
+
+    def __init__(
+        self,
+        program: tuple[str | bytes, ...],
+        device: str,
+        threads: int,
+        *,
+        search: bool = False,
+        layout_seconds: float = 1.0,
+    ) -> None:
+        """`search` tries all there is, whatever it costs; `layout_seconds` is what code for another layout may take."""
+        self._key = Cache.key_of("placement", __version__, device, *program)
+        self._threads = threads
+        self._search = search
+        self._layout_seconds = layout_seconds
+        stored = default_cache().get(self._key)
+        self.known = Known() if stored is None else read_known(stored.decode(errors="replace"))
+        self._note_saved()
+        self._layouts = {self.known.best().layout}
+        self._pace: float | None = None
+        self.used: list[Turn] = []
+        """What was chosen, the latest last."""
+
+    def turn(self, left: int) -> Turn:
+        """Where the next of so many lanes live, and how many of them."""
+        best = self.known.best()
+        slots = best.slots(left, self._threads)
+        chosen = Turn(best, left)
+        if self._pace is None:
+            if self._search or left >= _SPLIT * slots:
+                chosen = Turn(best, min(left, slots))
+        else:
+            for place in candidates(self._threads):
+                slots = place.slots(left, self._threads)
+                if place not in self.known.ratios and slots <= left and self._affords(place, slots, left):
+                    chosen = Turn(place, slots, trial=True)
+                    break
+        self.used.append(chosen)
+        return chosen
+
+    def _affords(self, place: Placement, lanes: int, left: int) -> bool:
+        assert self._pace is not None
+        cost = (_FEARED - 1) * lanes * self._pace
+        cost += 0.0 if place.layout in self._layouts else self._layout_seconds
+        return self._search or cost <= self.known.purse + _SHARE * left * self._pace
+
+    def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
+        """How long the lanes of a turn took, and how long it took before to make code for them."""
+        self._layouts.add(turn.placement.layout)
+        if not turn.trial:
+            self._pace = seconds / turn.lanes
+            self.known.purse += _SHARE * seconds
+            return
+        assert self._pace is not None
+        usual_seconds = turn.lanes * self._pace
+        self.known.purse -= max(0.0, seconds - usual_seconds) + preparing
+        self.learn(turn.placement, usual_seconds / seconds * self.known.ratio(self.known.best()))
+        if self.known.best() == turn.placement:
+            self._pace = seconds / turn.lanes
+
+    def learn(self, place: Placement, ratio: float) -> None:
+        """Note how fast the program is in a placement, as a multiple of the usual one."""
+        if place != USUAL:
+            self.known.ratios[place] = ratio
+
+    def save(self) -> None:
+        """Remember for later runs, if there is anything new that is worth a file."""
+        if self._saved != len(self.known.ratios) or abs(self.known.purse - self._saved_purse) > _WORTH_SAVING:
+            default_cache().put(self._key, self.known.as_text().encode())
+            self._note_saved()
+
+    def _note_saved(self) -> None:
+        self._saved, self._saved_purse = len(self.known.ratios), self.known.purse
+
+    def explain(self) -> list[str]:
+        """Lines that say which placement was chosen and why."""
+        return explain(self.known, self.used, self._threads)
+
+
+def explain(known: Known, used: list[Turn], threads: int) -> list[str]:
+    """The same from its parts."""
+    best = known.best()
+    tried = [str(turn.placement) for turn in used if turn.trial]
+    if best != USUAL:
+        why = f"measured {known.ratio(best):.2f}x as fast as the usual {USUAL}"
+    elif known.ratios:
+        why = "the usual one; none that was tried is faster"
+    else:
+        why = "the usual one; no other has been tried yet"
+    lines = [f"placement: {best}, {why}"]
+    for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
+        lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if str(place) in tried else ''}")
+    untried = [str(place) for place in candidates(threads) if place not in known.ratios]
+    if untried:
+        lines.append(f"  not tried: {', '.join(untried)}")
+        lines.append(f"  {known.purse:.3g} s may be spent on trials; each run adds {_SHARE:.0%} of its time")
+    return lines

@@ -1,0 +1,104 @@
+"""Placements are tried with real lanes, for little of a run's time, and the best is remembered."""
+
+import pytest
+
+from lanewise.wasm.placement import Placement, parse_placement
+from lanewise.wasm.tuning import USUAL, Known, Tuner, Turn, candidates, read_known
+
+THREADS = 2048
+FAST, SLOW = candidates(THREADS)[:2]
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(tmp_path, monkeypatch):
+    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path))
+
+
+def tuner(**more) -> Tuner:
+    return Tuner(("program", b"bytes"), "a GPU", THREADS, **more)
+
+
+def run(tuned: Tuner, lanes: int, paces: dict[Placement, float]) -> tuple[list[Turn], float, float]:
+    """Run lanes that take so many seconds each in a placement; gives the turns, all seconds, and those of trials."""
+    turns, seconds, lost = [], 0.0, 0.0
+    while lanes:
+        turn = tuned.turn(lanes)
+        taken = turn.lanes * paces.get(turn.placement, 1e-3)
+        turns.append(turn)
+        seconds += taken
+        lost += max(0.0, taken - turn.lanes * 1e-3) if turn.trial else 0.0
+        tuned.took(turn, taken)
+        lanes -= turn.lanes
+    tuned.save()
+    return turns, seconds, lost
+
+
+def test_a_short_run_is_in_the_usual_placement_whole():
+    assert run(tuner(), THREADS, {})[0] == [Turn(USUAL, THREADS)]
+
+
+def test_a_long_run_tries_others_and_goes_on_with_the_best():
+    turns, _, _ = run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
+    assert {turn.placement for turn in turns if turn.trial} == set(candidates(THREADS))
+    assert turns[0] == Turn(USUAL, THREADS)
+    assert turns[-1].placement == FAST
+    assert turns[-1].lanes > 900 * THREADS
+
+
+def test_trials_cost_a_few_percent_at_most_however_bad_they_are():
+    _, seconds, lost = run(tuner(), 300 * THREADS, {place: 3e-3 for place in candidates(THREADS)})
+    assert 0 < lost < 0.05 * seconds
+
+
+def test_what_was_found_is_remembered_and_no_run_tries_it_again():
+    run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
+    turns, _, _ = run(tuner(), 100, {FAST: 0.5e-3})
+    assert turns == [Turn(FAST, 100)]
+    assert not any(turn.trial for turn in run(tuner(), 1000 * THREADS, {})[0])
+
+
+def test_many_short_runs_save_for_trials():
+    trials = [turn for _ in range(400) for turn in run(tuner(), 40 * THREADS, {})[0] if turn.trial]
+    assert {turn.placement for turn in trials} == set(candidates(THREADS))
+
+
+def test_a_search_tries_all_it_has_lanes_for():
+    turns, _, _ = run(tuner(search=True), 20 * THREADS, {SLOW: 9e-3, FAST: 0.9e-3})
+    assert {turn.placement for turn in turns if turn.trial} == set(candidates(THREADS))
+    assert turns[-1].placement == FAST
+
+
+def test_code_for_another_layout_counts_as_a_cost():
+    dear = tuner(layout_seconds=1e9)
+    turns, _, _ = run(dear, 1000 * THREADS, {})
+    assert {turn.placement.layout for turn in turns} == {"interleaved"}
+
+
+def test_a_placement_that_is_hardly_faster_is_not_taken():
+    turns, _, _ = run(tuner(), 1000 * THREADS, {FAST: 0.99e-3})
+    assert turns[-1].placement == USUAL
+
+
+def test_programs_and_gpus_are_told_apart():
+    run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
+    assert Tuner(("other", b"bytes"), "a GPU", THREADS).known == Known()
+    assert Tuner(("program", b"bytes"), "another GPU", THREADS).known == Known()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"ratios": {"flat": 1}, "purse": 0}', '{"ratios": [], "purse": 0}'])
+def test_what_is_remembered_wrongly_is_forgotten(text):
+    assert read_known(text) == Known()
+
+
+def test_what_is_known_is_read_as_it_was_written():
+    known = Known({parse_placement("flat/2/all"): 1.5}, 0.25)
+    assert read_known(known.as_text()) == known
+
+
+def test_the_explanation_names_the_choice_and_the_reason():
+    fresh = tuner()
+    assert fresh.explain()[0] == "placement: interleaved/32/all, the usual one; no other has been tried yet"
+    run(fresh, 1000 * THREADS, {FAST: 0.5e-3})
+    lines = fresh.explain()
+    assert lines[0] == f"placement: {FAST}, measured 2.00x as fast as the usual interleaved/32/all"
+    assert lines[1] == f"   2.00x {FAST} (tried in this run)"
