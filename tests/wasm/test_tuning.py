@@ -46,7 +46,7 @@ def test_a_long_run_tries_others_and_goes_on_with_the_best():
 
 
 def test_trials_cost_a_few_percent_at_most_however_bad_they_are():
-    _, seconds, lost = run(tuner(), 300 * THREADS, {place: 3e-3 for place in candidates(THREADS)})
+    _, seconds, lost = run(tuner(), 300 * THREADS, dict.fromkeys(candidates(THREADS), 0.003))
     assert 0 < lost < 0.05 * seconds
 
 
