@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
 import time
@@ -33,6 +34,8 @@ SLOT_GROUP = 128
 """Threads in a group of slots: small, so that groups that end make room for others."""
 
 
+_HOPELESS = 2.0
+"""A placement that takes so many times as long as the best is not tried to the end."""
 _BLOCKS = 64
 """What was told to so many runs is kept on the device."""
 
@@ -146,7 +149,7 @@ class CudaLanes:
     def tune(self, arrays: list[Any], shape: tuple[int, ...]) -> dict[str, float]:
         """Run all elements in every placement that is worth a trial, and remember which is the fastest.
 
-        Gives the seconds of each.
+        Gives the seconds of each; those that are far behind the best are given up, and have what that took.
         """
         scalars = tuple(not array.shape for array in arrays)
         count = int(np.prod(shape, dtype=np.int64))
@@ -159,9 +162,13 @@ class CudaLanes:
         taken: dict[Placement, float] = {}
         for place in (USUAL, *candidates(device.properties.resident_threads)):
             build = replace(self._build, layout=place.layout)
-            status = device.zeros(count, np.uint64)
-            runs = [self._launch(scalars, build, place, given, results, status, range(count), None) for _ in range(2)]
-            taken[place] = min(runs)
+            most = _HOPELESS * min(taken.values(), default=math.inf)
+            for _ in range(2):  # the first time, code and memory may be new
+                status = device.zeros(count, np.uint64)
+                seconds = self._launch(scalars, build, place, given, results, status, range(count), None, most)
+                taken[place] = min(seconds, taken.get(place, math.inf))
+                if seconds >= most:
+                    break
             self._tuner.learn(place, taken[USUAL] / taken[place])
         self._tuner.save()
         return {str(place): seconds for place, seconds in taken.items()}
@@ -207,8 +214,12 @@ class CudaLanes:
         status: Any,
         elements: range,
         indices: Any,
+        most: float = math.inf,
     ) -> float:
-        """Run elements on slots; gives how long they took, without what was prepared before."""
+        """Run elements on slots; gives how long they took, without what was prepared before.
+
+        A trial is ended after `most` seconds.
+        """
         device = self._device
         kernel, facts = self._load(scalars, build)
         words = self._words(kernel, given, results, status)
@@ -227,7 +238,9 @@ class CudaLanes:
         start = time.perf_counter()
         while True:
             device.launch_native(kernel, slots << place.spread, SLOT_GROUP, [self._block(words)])
-            finished = device.finish_or_stop(self._timeout)
+            finished = device.finish_or_stop(self._timeout if most == math.inf else most)
+            if not finished and most < math.inf:
+                return time.perf_counter() - start
             if int(following.get()[0]) >= elements.stop:  # else all lanes trapped before all elements were taken
                 return time.perf_counter() - start
             if not finished:

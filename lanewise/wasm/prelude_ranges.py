@@ -5,6 +5,7 @@ from __future__ import annotations
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
+from lanewise.wasm.prelude_warp import WARP_FILL
 
 
 def cell_at(build: Build, cell: int, name: str, base: str = "%record") -> str:
@@ -67,7 +68,8 @@ yes:"""
     grow_pages = grow_pages.replace("SCALE", str(build.stride // 8))
     fill = "  call void @lw.memory_fill(ptr %base, i64 0, i8 0, i64 %used)\n"
     reset = "  call void @lw_reset_memory(ptr %base, i64 %used, i64 %minimum)\n"
-    ranges = _FLAT_RANGES if build.layout == "flat" else _cell_ranges(build)
+    # What LLVM makes of a memset for a GPU is a loop over bytes.
+    ranges = _cell_ranges(build) if build.gpu or build.layout != "flat" else _FLAT_RANGES
     return f"""
 define internal i32 @lw.memory_grow(ptr %record, i32 %pages) noinline #1 {{
 {cell_at(build, state.MEMORY_BYTES, "%bytes_at")}{cell_at(build, state.MEMORY_MAXIMUM, "%maximum_at")}
@@ -122,7 +124,7 @@ define internal void @lw.memory_init(ptr %to, i64 %into, ptr %source, i64 %count
 
 
 def _cell_ranges(build: Build) -> str:
-    """Instructions on ranges of a memory whose cells are interleaved with others'.
+    """Instructions on ranges of a memory whose cells are interleaved with others', or of a GPU's.
 
     Whole cells are moved as such, which is all of a range but its ends, if both sides begin at the same byte of a cell.
     """
@@ -153,7 +155,14 @@ def _cell_ranges(build: Build) -> str:
   %v = load i64, ptr %at.y, align 1
   store i64 %v, ptr %at.x, align 8
 """
-    return f"""
+    together = build.gpu and build.layout == "flat" and not build.team  # threads of a lane have one memory
+    fill_cells = f"""
+define internal void @lw.cells_fill(ptr %base, i64 %word, i64 %count) #1 {{
+begin:
+{_loop("%count", fill_cells)}  ret void
+}}
+"""
+    return f"""{WARP_FILL if together else fill_cells}
 define internal void @lw.bytes_fill(ptr %base, i64 %start, i8 %byte, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", fill)}  ret void
@@ -165,10 +174,6 @@ begin:
 define internal void @lw.bytes_init(ptr %to, i64 %into, ptr %source, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", bring)}  ret void
-}}
-define internal void @lw.cells_fill(ptr %base, i64 %word, i64 %count) #1 {{
-begin:
-{_loop("%count", fill_cells)}  ret void
 }}
 define internal void @lw.cells_copy(ptr %to, ptr %from, i64 %count, i1 %backwards) #1 {{
 begin:

@@ -171,6 +171,9 @@ class Given:
         self.arguments = arguments or (lambda lane: [b"program"])
         self.stdin = stdin
 
+    def sizes(self, lanes: range) -> None:
+        """Nothing is known of how much they read."""
+
 
 def numbers(number: Callable[[int], int] = lambda lane: lane) -> Given:
     """Lanes that are given a number each."""

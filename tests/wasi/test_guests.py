@@ -76,6 +76,9 @@ class Nothing:
     def stdin(self, lane):
         return b""
 
+    def sizes(self, lanes):
+        return None
+
 
 def on_lanes(guest: str, run: GuestRun, device) -> expected_guests.Buffers:
     """What a guest leaves on lanes, as far as it must leave anything."""
