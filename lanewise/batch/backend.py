@@ -78,6 +78,10 @@ class WaveBackend(ABC):
     def stop(self) -> None:
         """End all waves; returns when they are over."""
 
+    def statistics(self) -> list[str]:
+        """What lanes counted besides, in a few lines, once they have ended."""
+        return ["divergence: none; a core runs one lane at a time"]
+
     def explain(self) -> list[str]:
         """Why lanes lie as they do, in a few lines."""
         return ["placement: none; a core runs one lane at a time"]

@@ -215,6 +215,10 @@ class CudaWaves(WaveBackend):
         while not all(self._device.stream_idle(wave.stream) for wave, _ in self._waves):
             time.sleep(_IDLE_CHECKS_SECONDS)
 
+    def statistics(self) -> list[str]:
+        """How far lanes were in step where they live in the end; trials of other placements are left out."""
+        return [str(self._slots.divergence())]
+
     def explain(self) -> list[str]:
         if self._settled is not None:
             why = "for lanes that wait for each other or have threads" if self._together else "as asked for"

@@ -17,6 +17,7 @@ from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import gpu_build
 from lanewise.wasm.compile import code_bytes
 from lanewise.wasm.cuda_lanes import SLOT_GROUP, STACK_BYTES
+from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
@@ -49,6 +50,7 @@ class CudaSlots:
             "meter": "stop" if task.limits.fuel is None else "count",
             "team": program.team,
             "reserve": task.limits.memory or least + _GROW_BYTES,
+            "stats": task.stats,
         }
         choices |= lane_choices(module)
         choices["fixed_memory"] = choices["fixed_memory"] and not program.team
@@ -96,6 +98,10 @@ class CudaSlots:
         words[lanes.LANES_IO], words[lanes.TEAMS] = self._ios.address, self._teams.address
         words[lanes.UNITS] = 0 if alone else self._units.address
         return words
+
+    def divergence(self) -> Divergence:
+        """What lanes have counted on these slots so far."""
+        return divergence_of(self._states.get(), self._cells, self.build)
 
     def reset_teams(self) -> None:
         """Threads of other lanes were there before; how much of a memory they used stays, for it is to be cleared."""

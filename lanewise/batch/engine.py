@@ -41,6 +41,8 @@ class Run:
         self._program = program_of(task, module)
         self.results: Results | None = None
         """What lanes have left in the buffers, once the outcomes have ended."""
+        self.statistics: list[str] = []
+        """What lanes counted, once they have ended, if the task wants to know."""
         self._placing = threading.Lock()
         self._files = Filesystem(task.directories, self._place)
         try:
@@ -106,6 +108,7 @@ class Run:
                 yield last
             if not lost:
                 self.results = self._backend.results()
+                self.statistics = self._backend.statistics() if self.task.stats else []
         finally:
             self._backend.close()
             self._files.close()

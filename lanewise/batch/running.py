@@ -35,6 +35,10 @@ class Running(Protocol):
         """Why they lie so, in a few lines."""
 
     @property
+    def statistics(self) -> list[str]:
+        """Once the outcomes have ended: what lanes counted, if the task wants to know."""
+
+    @property
     def stopped(self) -> str | None:
         """Once the outcomes have ended: why that was before all lanes had, or None."""
 

@@ -93,6 +93,8 @@ class Task:
     """Whether the first lane that fails ends the run."""
     placement: Placement | None = None
     """Where lanes live on a GPU; None for what is known to be best, or the usual."""
+    stats: bool = False
+    """Whether lanes on a GPU count how far they are in step, which makes them slower."""
     search: bool = False
     """Whether all placements that may be good are tried with lanes of this run, whatever that costs."""
 

@@ -87,8 +87,9 @@ def _run(what: Job, options: Options) -> int:
     status = _run_alone(run) if what.task.streaming else _run_batch(run, what, options)
     if run.results is not None and run.stopped is None:  # of a run that was ended early, half of it would mislead
         write_buffers(options, run.results)
-    if options.explain:
-        print(*run.explanation, sep="\n", file=sys.stderr, flush=True)
+    lines = [*(run.explanation if options.explain else ()), *run.statistics]
+    if lines:
+        print(*lines, sep="\n", file=sys.stderr, flush=True)
     return status
 
 

@@ -49,6 +49,7 @@ class Options:
     fail_fast: bool = False
     placement: Placement | str | None = None
     explain: bool = False
+    stats: bool = False
     quiet: bool = False
     version: bool = False
     help: bool = False
@@ -187,6 +188,7 @@ GROUPS: dict[str, Sequence[Option]] = {
             "Write lanes' output to DIR/LANE.out and .err; with --each-file, FILE.out.",
         ),
         Option("--explain", "", "Say at the end where lanes lived on a GPU, and why."),
+        Option("--stats", "", "On a GPU, count how many lanes of a warp are in step; slower."),
         Option("--quiet", "", "No progress bar and no summary."),
     ),
     "The GPU vocabulary (imports from the module gpu)": (

@@ -76,6 +76,7 @@ def job(options: Options) -> Job:
         fail_fast=options.fail_fast,
         placement=options.placement if isinstance(options.placement, Placement) else None,
         search=options.placement == SEARCH,
+        stats=options.stats,
     )
     return Job(task, alone, lanes.label, lanes.output_name, lanes.files)
 

@@ -50,6 +50,9 @@ class Build:
     reserve: int = 0
     """Bytes that a lane's memory can grow to; 0 for the usual."""
 
+    stats: bool = False
+    """GPU, many lanes: whether loops count how many lanes of a warp are in step; slower."""
+
     @property
     def key(self) -> str:
         """All choices as text for cache keys."""
@@ -67,6 +70,7 @@ PUBLIC: dict[str, tuple[object, ...]] = {
     "alignment": ("any", "careful", "branch", "exit"),
     "meter": ("off", "stop", "count"),
     "fixed_memory": (False, True),
+    "stats": (False, True),
 }
 """The fields that users may choose, and their values; the others follow from what is compiled for what."""
 

@@ -16,6 +16,7 @@ from lanewise.errors import WasmTrap
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import check_choices, host_build, with_fixed_memory
 from lanewise.wasm.cpu_slots import find_places, load_lanes, make_slots
+from lanewise.wasm.divergence import Divergence
 from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
@@ -67,6 +68,7 @@ class CpuLanes:
                 self._loaded[scalars] = loaded
             return loaded
 
+    divergence = Divergence()
     placement = ""
     """A core has one lane at a time: there is nothing to place."""
 

@@ -20,6 +20,7 @@ from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, gpu_build
 from lanewise.wasm.compile import code_bytes
+from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code
 from lanewise.wasm.lane_setup import lane_choices, references_alone
@@ -75,6 +76,8 @@ class CudaLanes:
         self._lock = threading.Lock()
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
         self._blocks: dict[bytes, DeviceArray] = {}
+        self.divergence = Divergence()
+        """How far lanes were in step, in builds with `stats`."""
 
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
@@ -242,7 +245,10 @@ class CudaLanes:
             if not finished and most < math.inf:
                 return time.perf_counter() - start
             if int(following.get()[0]) >= elements.stop:  # else all lanes trapped before all elements were taken
-                return time.perf_counter() - start
+                seconds = time.perf_counter() - start
+                if build.stats:
+                    self.divergence += divergence_of(states.get(), facts.cells, build)
+                return seconds
             if not finished:
                 raise WasmTrap("interrupted")
 

@@ -53,7 +53,7 @@ class LaneProgram:
         self._set_build(build)
         if self.plain:  # its state is its own thread's: there is nothing to interleave, and nothing that throws
             del self.reachable
-            self._set_build(replace(build, layout="flat", throws=False))
+            self._set_build(replace(build, layout="flat", throws=False, stats=False))
 
     def _set_build(self, build: Build) -> None:
         self.build = build

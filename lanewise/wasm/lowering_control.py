@@ -41,6 +41,8 @@ def _loop(fn: FunctionLowering, op: Op, block: FuncType) -> None:
     fn.emit(f"{frame.label}:")
     fn.take(frame.given, block.params)
     fn.loops = True
+    if fn.build.stats:
+        fn.emit("call void @lw.sample(ptr %st)")
     if fn.build.meter == "count":
         fn.burn()
     elif fn.build.meter == "stop":

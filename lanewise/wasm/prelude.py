@@ -11,6 +11,7 @@ import platform
 from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
+from lanewise.wasm.divergence import sample
 from lanewise.wasm.emitter import CALLS, FUEL_SLICE
 from lanewise.wasm.gpu_entries import leave
 from lanewise.wasm.lane_ir import tell_first
@@ -65,6 +66,7 @@ attributes #3 = {{ nounwind {frame} }}
 def prelude(build: Build) -> str:
     """All helpers for a build."""
     parts = [_signs(build), _opaque(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
+    parts += [sample(build)] if build.stats else []
     return "\n".join([attributes(build), *parts, METADATA, PLACES if build.places else ""])
 
 

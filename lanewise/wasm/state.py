@@ -29,7 +29,9 @@ TAIL_STATE = 14  # pointer: its state
 MEMORY = 15  # pointer: the base of memory 0, which guest functions get as an argument
 DATA = 16  # pointer to the module's bytes: data segments are read in place
 ELEMENTS = 17  # pointer to the references of all element segments, one i64 after the other
-RESULTS = 18
+ROUNDS = 18  # i64: builds with `stats`: rounds of loops, see `divergence`
+ROUND_SHARES = 19  # i64: and what of the warp's rounds they are
+RESULTS = 20
 """Results beyond the first, then arguments of tail calls: as many cells as the module's widest type needs."""
 
 CODE_ENTRY = 32

@@ -11,6 +11,7 @@ from lanewise.devices.cpu import CpuDevice
 from lanewise.errors import ArgumentError, LaneError, LinkError, WasmTrap
 from lanewise.wasm import traps
 from lanewise.wasm.array_values import DTYPES, as_array
+from lanewise.wasm.divergence import Divergence
 from lanewise.wasm.lane_words import ITEM_BYTES
 from lanewise.wasm.places import function_at
 
@@ -71,6 +72,12 @@ class VectorFunction:
     def placement(self) -> str:
         """Where lanes live on a GPU, such as "interleaved/32/all"; empty on a CPU."""
         return str(self._runner.placement)
+
+    @property
+    def divergence(self) -> Divergence:
+        """How far the lanes of a warp were in step in all calls so far, for functions made with stats=True on a GPU."""
+        found: Divergence = self._runner.divergence
+        return found
 
     def explain(self) -> str:
         """Why they live there, in a few lines."""

@@ -32,6 +32,7 @@ class FakeRun:
     device_name = "fake"
     placement = ""
     explanation = ("placement: none",)
+    statistics = ()
 
     def __init__(self, task: Task, how: Callable[[int], LaneOutcome], order: Sequence[int] | None, **stopping: object):
         self.task = task

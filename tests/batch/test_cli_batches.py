@@ -151,6 +151,12 @@ def test_the_summary_says_how_fast_and_how_lanes_failed(monkeypatch, capfd):
     assert len(lines) == 5
 
 
+def test_where_lanes_lived_is_explained_behind_the_summary(monkeypatch, capfd):
+    Fake(monkeypatch, ended)
+    assert command(["--lanes", "3", "--explain", "app.wasm"]) == 0
+    assert capfd.readouterr().err.splitlines()[-1] == "placement: none"
+
+
 def test_a_summary_names_files(monkeypatch, capfd):
     Fake(monkeypatch, lambda lane: ended(lane, 1))
     assert command(["--each-file", "*.wasm", "app.wasm", "{}"]) == 1
