@@ -44,6 +44,7 @@ LANES, QUICK_LANES = {"cuda": 262_144, "cpu": 1_024}, 64
 _PEER_LANES, _PEER_SHARE = 1_024, 300
 """Peers are called from Python, lane by lane: a millisecond a call, so that the call itself does not count for much."""
 _CHECKED_LANES = 256
+_COUNTED_LANES = 8_192
 _SHARES = {"cuda": 3_000, "cpu": 300}
 """The rounds of a lane are this part of a guest's usual ones: a millisecond on one core, less where lanes are many."""
 _TURNS = 3
@@ -77,6 +78,7 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
     function = lw.load(with_seeded_run(program.read())).func(SEEDED, device=device)
     function(0, seeds)
     first = time.perf_counter() - start
+    tried = function.tune(rounds, seeds)
     given = function(rounds, seeds)
     runs: dict[str, Run] = {
         "all": partial(function, rounds, seeds),
@@ -90,6 +92,9 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
     taken = bests(runs, rounds=_TURNS)
     apart = f"set-up {taken['set-up'] * 1e3:.1f} ms, one lane {taken['alone'] * 1e3:.2f} ms"
     placed = f"; placement {function.placement}" if function.placement else ""
+    if tried:
+        placed += f", {_beside_best(tried, function.placement):.2f}x the best of {len(tried)} tried; "
+        placed += f"{_active_lanes(device, program, rounds, seeds):.1f} lanes of a warp active"
     detail = f"{rounds} rounds a lane{placed}; first call {first:.2f} s, {apart}"
     cores = find_device("cpu").properties.cores
     some = min(lanes, _CHECKED_LANES)
@@ -109,6 +114,18 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
             peer_value=None if by_hand is None else rounds * lanes / taken["by hand"],
             at_least=BY_HAND_TARGET, detail=why_not,
         )  # fmt: skip
+
+
+def _beside_best(tried: dict[str, float], chosen: str) -> float:
+    """How fast the placement that was chosen was beside the best of all."""
+    return min(tried.values()) / tried[chosen]
+
+
+def _active_lanes(device: Device, program: Guest, rounds: int, seeds: Any) -> float:
+    """How many lanes of a warp are active in loops: some of the lanes tell, in a build that counts."""
+    counting = lw.load(with_seeded_run(program.read())).func(SEEDED, device=device, stats=True)
+    counting(rounds, seeds[:_COUNTED_LANES])
+    return counting.divergence.active
 
 
 def _compare(program: Guest, peer: str, given: Any, wanted: Any) -> None:

@@ -45,6 +45,7 @@ class FakeDriver:
     CUresult = Status
     CU_MEMHOSTALLOC_DEVICEMAP = CU_MEMHOSTALLOC_PORTABLE = 0
     CUdevice_attribute = CUpointer_attribute = CUstream_flags = CUjitInputType = Names()
+    CUevent_flags = CUmemPool_attribute = Names()
 
     def __init__(self, capability=(9, 0)):
         self.calls = []
