@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from lanewise.wasm.lane_code import LaneCode, lane_code
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
-from lanewise.wasm.placement import placement_or_search
+from lanewise.wasm.placement import Placement, placement_or_search
 from lanewise.wasm.vectors import DTYPES
 
 _CHUNKS = 16
@@ -76,7 +77,7 @@ class CpuLanes:
         """What a GPU would say of where elements live."""
         return ["placement: none; a core runs one lane at a time"]
 
-    def tune(self, arrays: list[Any], shape: tuple[int, ...]) -> dict[str, float]:
+    def tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         """There is nothing to try."""
         return {}
 

@@ -6,6 +6,7 @@ import math
 import struct
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -149,7 +150,7 @@ class CudaLanes:
         if not self._pinned:
             self._tuner.save()
 
-    def tune(self, arrays: list[Any], shape: tuple[int, ...]) -> dict[str, float]:
+    def tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         """Run all elements in every placement that is worth a trial, and remember which is the fastest.
 
         Gives the seconds of each; those that are far behind the best are given up, and have what that took.
@@ -163,7 +164,7 @@ class CudaLanes:
         given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
         results = [device.zeros(shape, DTYPES[kind]) for kind in self._module.functions[self._index].results]
         taken: dict[Placement, float] = {}
-        for place in (USUAL, *candidates(device.properties.resident_threads)):
+        for place in (USUAL, *(places or candidates(device.properties.resident_threads))):
             build = replace(self._build, layout=place.layout)
             most = _HOPELESS * min(taken.values(), default=math.inf)
             for _ in range(2):  # the first time, code and memory may be new

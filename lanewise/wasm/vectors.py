@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from lanewise.wasm import traps
 from lanewise.wasm.array_values import DTYPES, as_array
 from lanewise.wasm.divergence import Divergence
 from lanewise.wasm.lane_words import ITEM_BYTES
+from lanewise.wasm.placement import parse_placement
 from lanewise.wasm.places import function_at
 
 if TYPE_CHECKING:
@@ -58,14 +60,15 @@ class VectorFunction:
             raise self._error(trapped, found, given)
         return found
 
-    def tune(self, *args: Any) -> dict[str, float]:
+    def tune(self, *args: Any, placements: Sequence[str] | None = None) -> dict[str, float]:
         """Find where lanes live best on a GPU: call the function in each placement, and remember which is the fastest.
 
-        Later calls use it, in other processes, too. Gives the seconds of each placement; none on a CPU, and for
-        functions that need no memory.
+        Later calls use it, in other processes, too. By default those are tried that are the best for some program.
+        Gives the seconds of each; none on a CPU, and for functions that need no memory.
         """
+        places = None if placements is None else [parse_placement(place) for place in placements]
         given, shape, _ = self._prepared(args)
-        found: dict[str, float] = self._runner.tune(given, shape)
+        found: dict[str, float] = self._runner.tune(given, shape, places)
         return found
 
     @property
