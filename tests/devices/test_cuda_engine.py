@@ -144,7 +144,8 @@ def test_memory_that_is_kept_is_given_back_before_there_is_too_little(fake, devi
     granted, full = fake.answers["cuMemAllocAsync"], [False, True]
     refused = (Status.CUDA_ERROR_OUT_OF_MEMORY, None)
     fake.answers["cuMemAllocAsync"] = lambda *args: refused if full.pop() else granted(*args)
-    device.empty(4, f32)
+    array = device.empty(4, f32)
+    assert array.nbytes
     assert [call[0] for call in fake.calls][-3:] == ["cuStreamSynchronize", "cuMemPoolTrimTo", "cuMemAllocAsync"]
     full[:] = [True, True]
     with pytest.raises(lw.OutOfMemoryError):
