@@ -11,7 +11,7 @@ import platform
 from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.emitter import CALLS, FUEL_SLICE
+from lanewise.wasm.emitter import CALLS, FUEL_SLICE, ROUNDS
 from lanewise.wasm.lane_ir import tell_first
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
 
@@ -64,6 +64,8 @@ attributes #3 = {{ nounwind {frame} }}
 def prelude(build: Build) -> str:
     """All helpers for a build."""
     parts = [_signs(build), _opaque(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
+    if build.meter == "stop":
+        parts.append(_rounds(build))
     return "\n".join([attributes(build), *parts, METADATA, PLACES if build.places else ""])
 
 
@@ -270,6 +272,36 @@ fill:
   %narrow = trunc i64 %slice to i32
   %after = sub i32 %narrow, 1
   store i32 %after, ptr %fuel_at, align 8, !tbaa !2
+  ret void
+}}
+"""
+
+
+def _rounds(build: Build) -> str:
+    """The marker of a round, of which LLVM knows (#4) that it goes on, and what it becomes: see `compiler.rounds`."""
+    # A look may let other threads of a lane go on, so where there are any it may change everything.
+    quiet = "" if build.fibers or build.team else " nocallback nosync memory(inaccessiblemem: readwrite)"
+    return f"""
+declare void @lw.round(ptr captures(none) readnone, i32)
+attributes #4 = {{ nounwind willreturn nofree{quiet} }}
+@llvm.compiler.used = appending global [2 x ptr] [ptr @lw.check_round, ptr @lw.charge], section "llvm.metadata"
+define internal void @lw.check_round(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
+  %before = load i32, ptr %rounds, align 4
+  %done = add i32 %before, 1
+  store i32 %done, ptr %rounds, align 4
+  %due = icmp sgt i32 %done, {ROUNDS}
+  br i1 %due, label %look, label %on, !prof !0
+look:
+  call void @lw.look(ptr %st, i32 %place)
+  store i32 0, ptr %rounds, align 4
+  br label %on
+on:
+  ret void
+}}
+define internal void @lw.charge(ptr %rounds, i32 %more) alwaysinline #1 {{
+  %before = load i32, ptr %rounds, align 4
+  %done = add i32 %before, %more
+  store i32 %done, ptr %rounds, align 4
   ret void
 }}
 """
