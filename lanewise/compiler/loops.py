@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 SHORT = 1 << 12
@@ -40,6 +40,11 @@ class Flow:
             if (found := _BLOCK.search(block)) is not None:
                 self._numbers[found["label"]] = number
         self.ways = [[self.number(found["to"]) for found in _WAY.finditer(block)] for block in self.blocks]
+        self.sources: list[list[int]] = [[] for _ in self.blocks]
+        """For each block, from where it is entered."""
+        for number, ahead in enumerate(self.ways):
+            for to in ahead:
+                self.sources[to].append(number)
 
     def number(self, label: str) -> int:
         """The number of a block; only the first one may have no label."""
@@ -60,6 +65,19 @@ class Flow:
         return seen
 
 
+def comes_back(start: int, ways: list[list[int]], may_pass: Callable[[int], bool]) -> bool:
+    """Whether some way from a block leads to itself through blocks that it may pass."""
+    seen, reached = {start}, [start]
+    while reached:
+        ahead = ways[reached.pop()]
+        if start in ahead:
+            return True
+        fresh = [to for to in ahead if to not in seen and may_pass(to)]
+        seen.update(fresh)
+        reached += fresh
+    return False
+
+
 @dataclass(frozen=True)
 class ShortLoop:
     """A loop that has so many rounds, however it is left, whenever it is entered."""
@@ -70,9 +88,11 @@ class ShortLoop:
     latch: int
     """The block from which the next round begins, and no other."""
     rounds: int
+    body: frozenset[int]
+    """The blocks that are passed between two rounds."""
 
 
-def short_loops(flow: Flow) -> Iterable[ShortLoop]:
+def short_loops(flow: Flow) -> list[ShortLoop]:
     """The loops of a function that a counter ends after a few rounds."""
     steps = {found["next"]: found for block in flow.blocks for found in _STEP.finditer(block)}
     tests = [
@@ -85,12 +105,12 @@ def short_loops(flow: Flow) -> Iterable[ShortLoop]:
     by_value: dict[str, list[tuple[int, re.Match[str], re.Match[str]]]] = {}
     for number, branch, test in tests:
         by_value.setdefault(test["value"], []).append((number, branch, test))
-    found: list[tuple[ShortLoop, set[int]]] = []
+    found: list[ShortLoop] = []
     for head, block in enumerate(flow.blocks):
         for counter in _COUNTER.finditer(block):
             loop = _counted(flow, head, counter, steps, by_value)
             if loop is not None:
-                found.append((loop, _body(flow, loop)))
+                found.append(loop)
                 break
     return _with_inner(found)
 
@@ -120,7 +140,7 @@ def _counted(
                     first = int(start) + ahead
                     rounds = _rounds(first, int(step["step"]), test, int(counter["bits"]), leaves_if)
                     if rounds:
-                        return ShortLoop(flow.number(before), head, back, rounds)
+                        return ShortLoop(flow.number(before), head, back, rounds, _body(flow, head, back))
     return None
 
 
@@ -146,28 +166,24 @@ def _rounds(value: int, step: int, test: re.Match[str], bits: int, leaves_if: bo
     return 0
 
 
-def _body(flow: Flow, loop: ShortLoop) -> set[int]:
-    """The blocks that are passed between two rounds."""
-    sources: dict[int, list[int]] = {}
-    for number, ahead in enumerate(flow.ways):
-        for to in ahead:
-            sources.setdefault(to, []).append(number)
-    body, reached = {loop.head, loop.latch}, [loop.latch]
+def _body(flow: Flow, head: int, latch: int) -> frozenset[int]:
+    body, reached = {head, latch}, [latch]
     while reached:
         number = reached.pop()
-        if number != loop.head:
-            fresh = [source for source in sources.get(number, ()) if source not in body]
+        if number != head:
+            fresh = [source for source in flow.sources[number] if source not in body]
             body.update(fresh)
             reached += fresh
-    return body
+    return frozenset(body)
 
 
-def _with_inner(found: list[tuple[ShortLoop, set[int]]]) -> list[ShortLoop]:
+def _with_inner(found: list[ShortLoop]) -> list[ShortLoop]:
     """Those whose rounds are few with those of the loops in them: an inner one runs in each round of an outer one."""
-    totals: list[tuple[ShortLoop, set[int], int]] = []
-    for loop, body in sorted(found, key=lambda pair: len(pair[1])):
-        inside = sum(total for _, inner, total in totals if inner < body)
+    totals: list[tuple[ShortLoop, int]] = []
+    for loop in sorted(found, key=lambda loop: len(loop.body)):
+        within = [(inner, total) for inner, total in totals if inner.body < loop.body]
+        inside = sum(total for inner, total in within if not any(inner.body < other.body for other, _ in within))
         total = loop.rounds * (1 + inside)
         if total <= SHORT:
-            totals.append((loop, body, total))
-    return [loop for loop, _, _ in totals]
+            totals.append((loop, total))
+    return [loop for loop, _ in totals]

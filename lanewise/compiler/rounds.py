@@ -12,8 +12,9 @@ and `@lw.charge`, which adds to such a count; it names both in `@llvm.compiler.u
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
-from lanewise.compiler.loops import Flow, short_loops
+from lanewise.compiler.loops import Flow, ShortLoop, comes_back, short_loops
 
 MARKER = "@lw.round("
 CHECK = "@lw.check_round"
@@ -22,6 +23,7 @@ _FUNCTION = re.compile(r"^define [^\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"define [^\n]*\{\n(?:[^\s:;]+:[^\n]*\n)?")
 """A function's first line, and the label of its first block where that has one."""
 _CALL = re.compile(rf"^[^\n]*\bcall void {re.escape(MARKER)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
+_VALUE = re.compile(r'%(?:[-\w$.]+|"[^"]*")')
 _OF_MARKERS = re.compile(rf"^(?:declare [^\n]*{re.escape(MARKER)}|@llvm\.compiler\.used = )[^\n]*\n", re.MULTILINE)
 
 
@@ -41,51 +43,63 @@ def _in_function(text: str) -> str:
     head = _HEAD.match(text)
     assert head is not None
     flow = Flow(text)
-    markers = [number for number, block in enumerate(flow.blocks) if MARKER in block]
+    short = [loop for loop in short_loops(flow) if _can_check_before(flow, loop)]
     ways = [list(ahead) for ahead in flow.ways]
     charges: dict[int, int] = {}
-    for loop in short_loops(flow):
+    for loop in short:
         ways[loop.latch] = [to for to in ways[loop.latch] if to != loop.head]
         charges[loop.before] = charges.get(loop.before, 0) + loop.rounds
-    stops = _stops(ways, markers)
+    calls: dict[int, str] = {}
+    """For each block where there may be a check, what the marker was given."""
+    for number, block in enumerate(flow.blocks):
+        if (call := _CALL.search(block)) is not None:
+            for place in _places(number, short, ways):
+                calls.setdefault(place, call["given"])
+    stops = _stops(ways, calls)
+    blocks = [_CALL.sub("", block) for block in flow.blocks]
     if not stops:
-        return "".join(_CALL.sub("", block) for block in flow.blocks)
-    blocks = [_with_check(block, number in stops) for number, block in enumerate(flow.blocks)]
+        return "".join(blocks)
     for number, rounds in charges.items():
-        start = flow.end_of(blocks[number])
-        charge = f"  call void @lw.charge(ptr %lw.rounds, i32 {rounds})\n"
-        blocks[number] = blocks[number][:start] + charge + blocks[number][start:]
+        blocks[number] = _at_end(flow, blocks[number], f"@lw.charge(ptr %lw.rounds, i32 {rounds})")
+    for number in stops:
+        blocks[number] = _at_end(flow, blocks[number], f"{CHECK}(ptr %lw.rounds, {calls[number]})")
     count = "  %lw.rounds = alloca i32\n  store i32 0, ptr %lw.rounds\n"
     whole = "".join(blocks)
     return head[0] + count + whole[head.end() :]
 
 
-def _with_check(block: str, check: bool) -> str:
-    """A block with a check for its first marker, or none, and without the others."""
-    first = _CALL.search(block) if check else None
-    if first is None:
-        return _CALL.sub("", block)
-    call = f"  call void {CHECK}(ptr %lw.rounds, {first['given']})\n"
-    return block[: first.start()] + call + _CALL.sub("", block[first.end() :])
+def _can_check_before(flow: Flow, loop: ShortLoop) -> bool:
+    """Whether what the markers in a loop are given is known before it begins."""
+    blocks = [flow.blocks[number] for number in loop.body]
+    names = {name for block in blocks for call in _CALL.finditer(block) for name in _VALUE.findall(call["given"])}
+    return not any(f"  {name} = " in block for name in names for block in blocks)
 
 
-def _stops(ways: list[list[int]], markers: list[int]) -> set[int]:
+def _places(number: int, short: list[ShortLoop], ways: list[list[int]]) -> Iterator[int]:
+    """Blocks that all ways around a block come to, but for the next rounds of short loops, which `ways` leaves out.
+
+    A way that leaves a short loop comes back through the block before it; one that stays in it is that of another loop.
+    """
+    while (around := next((loop for loop in short if number in loop.body), None)) is not None:
+        if comes_back(number, ways, lambda to, body=around.body: to in body):  # type: ignore[misc]
+            yield number
+        number = around.before
+    yield number
+
+
+def _at_end(flow: Flow, block: str, call: str) -> str:
+    end = flow.end_of(block)
+    return f"{block[:end]}  call void {call}\n{block[end:]}"
+
+
+def _stops(ways: list[list[int]], markers: Iterable[int]) -> set[int]:
     """The fewest of these blocks, as far as one look at each finds them, that every way around one of them has one of.
 
     A block stays if there is a way from it to itself past no other that stays. One that goes leaves all ways around
     with another one, and none that goes later can be the last on such a way: it would stay.
     """
     stops = set(markers)
-    for block in markers:
-        seen = {block}
-        reached = [block]
-        while reached:
-            ahead = ways[reached.pop()]
-            if block in ahead:
-                break
-            fresh = [to for to in ahead if to not in seen and to not in stops]
-            seen.update(fresh)
-            reached += fresh
-        else:
+    for block in sorted(stops, reverse=True):  # inner loops first: what they need may do for those around them
+        if not comes_back(block, ways, lambda to: to not in stops):
             stops.discard(block)
     return stops
