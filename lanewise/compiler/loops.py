@@ -14,7 +14,7 @@ _BLOCK = re.compile(rf"^(?P<label>{_NAME}):", re.MULTILINE)
 _WAY = re.compile(rf"\blabel %(?P<to>{_NAME})")
 _COUNTER = re.compile(
     rf"^ *(?P<name>%\S+) = phi i(?P<bits>\d+) \[ (?P<x>[^,\s]+), %(?P<from_x>{_NAME}) \], "
-    rf"\[ (?P<y>[^,\s]+), %(?P<from_y>{_NAME}) \]",
+    rf"\[ (?P<y>[^,\s]+), %(?P<from_y>{_NAME}) \](?!, \[)",
     re.MULTILINE,
 )
 _STEP = re.compile(r"^ *(?P<next>%\S+) = add (?:nuw |nsw )*i\d+ (?P<counter>%\S+), (?P<step>-?\d+)\b", re.MULTILINE)

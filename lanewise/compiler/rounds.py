@@ -72,7 +72,7 @@ def _can_check_before(flow: Flow, loop: ShortLoop) -> bool:
     """Whether what the markers in a loop are given is known before it begins."""
     blocks = [flow.blocks[number] for number in loop.body]
     names = {name for block in blocks for call in _CALL.finditer(block) for name in _VALUE.findall(call["given"])}
-    return not any(f"  {name} = " in block for name in names for block in blocks)
+    return not any(re.search(rf"^ *{re.escape(name)} = ", block, re.MULTILINE) for name in names for block in blocks)
 
 
 def _places(number: int, short: list[ShortLoop], ways: list[list[int]]) -> Iterator[int]:

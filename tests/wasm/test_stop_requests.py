@@ -1,0 +1,90 @@
+"""Loops that only a request to stop ends come to look for it, whatever LLVM makes of them."""
+
+import ctypes
+import time
+
+import pytest
+import wasmtime
+
+import lanewise as lw
+from lanewise.bench.wasm_guests import guest
+from lanewise.compiler import Target
+from lanewise.compiler.pipeline import stages
+from lanewise.wasm import Module, Store, state
+from lanewise.wasm.build import gpu_build
+from lanewise.wasm.lane_setup import lane_choices
+from lanewise.wasm.lanes import LaneProgram
+
+ENDLESS = {
+    "empty": "(loop (br 0))",
+    "counting": "(loop (local.set 0 (i32.add (local.get 0) (i32.const 1))) (br 0))",
+    "counting past its limit": """(loop (local.set 0 (i32.add (local.get 0) (i32.const 2)))
+        (br_if 0 (i32.ne (local.get 0) (i32.const 7))))""",
+    "writing": """(loop (i32.store (i32.and (local.get 0) (i32.const 0xfffc)) (local.get 0))
+        (local.set 0 (i32.add (local.get 0) (i32.const 4))) (br 0))""",
+    "reading until": "(loop (br_if 0 (i32.eqz (i32.load (i32.const 8)))))",
+    "nested": """(loop $a (local.set 1 (i32.const 0))
+        (loop $b (local.set 1 (i32.add (local.get 1) (i32.const 1))) (br_if $b (i32.lt_u (local.get 1) (i32.const 50))))
+        (br $a))""",
+    "nested, endless inside": """(loop $a (local.set 0 (i32.add (local.get 0) (i32.const 1)))
+        (loop $b (br_if $b (i32.eqz (i32.load (i32.const 8)))))
+        (br_if $a (i32.lt_u (local.get 0) (i32.const 10))))""",
+    "nested, unrolled inside": """(loop $a (local.set 1 (i32.const 0))
+        (loop $b (i32.store (i32.shl (local.get 1) (i32.const 2)) (local.get 1))
+          (local.set 1 (i32.add (local.get 1) (i32.const 1))) (br_if $b (i32.lt_u (local.get 1) (i32.const 4))))
+        (br $a))""",
+    "by a table": """(loop $a (block $b (block $c
+        (br_table $a $b $c (i32.and (i32.load (i32.const 8)) (i32.const 3))))
+        (i32.store (i32.const 8) (i32.const 1)) (br $a))
+        (i32.store (i32.const 8) (i32.const 0)) (br $a))""",
+    "two that enter each other": """(loop $a (local.set 0 (i32.add (local.get 0) (i32.const 1)))
+        (loop $b (br_if $a (i32.and (local.get 0) (i32.const 1)))
+          (local.set 0 (i32.add (local.get 0) (i32.const 3)))
+          (br_if $b (i32.and (local.get 0) (i32.const 2))) (br $a)))""",
+    "with a parameter": "(i32.const 1) (loop (param i32) (i32.const 1) (i32.add) (br 0))",
+    "calling": "(loop (call $short) (br 0))",
+    "recursive": "(call $again) (call $again)",
+}
+
+
+def endless_module(body: str) -> Module:
+    text = f"""(module (memory 1 1) (func $again (call $again) (call $again))
+      (func $short (local i32) (loop (i32.store (local.get 0) (local.get 0))
+        (local.set 0 (i32.add (local.get 0) (i32.const 4))) (br_if 0 (i32.lt_u (local.get 0) (i32.const 400)))))
+      (func (export "f") (local i32 i32) {body}))"""
+    return Module.load(bytes(wasmtime.wat2wasm(text)))
+
+
+@pytest.mark.parametrize("level", [0, 1, 3])
+@pytest.mark.parametrize("name", [name for name in ENDLESS if name != "recursive"])
+def test_a_loop_without_end_sees_the_request_to_stop(name, level):
+    asked = ctypes.c_uint32(1)
+    store = Store("cpu", meter="stop", level=level, timeout=60)
+    store.write_cell(store._shared, state.STOP, ctypes.addressof(asked))
+    instance = store.instantiate(endless_module(ENDLESS[name]))
+    begun = time.monotonic()
+    with pytest.raises(lw.WasmTrap, match="interrupted"):
+        instance.exports["f"]()
+    assert time.monotonic() - begun < 30  # by what it saw, not by the timeout
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_code_for_a_gpu_looks_in_every_loop_without_end_and_in_recursion(name):
+    module = endless_module(ENDLESS[name]).model
+    build = gpu_build(**{"layout": "interleaved", "alignment": "exit"} | lane_choices(module) | {"lanes": True})
+    index = next(export.index for export in module.exports if export.name == "f")
+    (part,) = LaneProgram(module, index, build, ()).parts(1)
+    made = stages(part.ir, Target.nvptx(90))
+    assert "@lw.look" in made["optimised"]
+    assert "@lw.round(" not in made["optimised"]
+
+
+@pytest.mark.parametrize("name", ["sha256", "blur", "phash"])
+def test_the_rounds_of_short_loops_are_not_checked(name):
+    module = lw.load(guest(name).read()).model
+    build = gpu_build(**{"layout": "interleaved", "alignment": "exit"} | lane_choices(module) | {"lanes": True})
+    index = next(export.index for export in module.exports if export.name == "run")
+    (part,) = LaneProgram(module, index, build, (False,)).parts(1)
+    assert part.ir.count("call void @lw.round(") > 5
+    made = stages(part.ir, Target.nvptx(90))["optimised"]
+    assert made.count("call fastcc void @lw.look") + made.count("call void @lw.look") <= 5
