@@ -21,7 +21,10 @@ _STEP = re.compile(r"^ *(?P<next>%\S+) = add (?:nuw |nsw )*i\d+ (?P<counter>%\S+
 _TEST = re.compile(
     r"^ *(?P<flag>%\S+) = icmp (?:samesign )?(?P<how>\w+) i\d+ (?P<value>%[^,\s]+), (?P<limit>-?\d+)\b", re.MULTILINE
 )
-_BRANCH = re.compile(rf"^ *br i1 (?P<flag>%[^,\s]+), label %(?P<yes>{_NAME}), label %(?P<no>{_NAME})", re.MULTILINE)
+_BRANCH = re.compile(
+    rf"^ *br i1 (?P<flag>%[^,\s]+), label %(?P<yes>{_NAME}), label %(?P<no>{_NAME})(?P<notes>[^\n]*)\n",
+    re.MULTILINE,
+)
 _LAST = re.compile(r"^ *(?:br|switch|ret|unreachable|indirectbr|invoke|callbr|resume)\b", re.MULTILINE)
 
 
@@ -49,6 +52,14 @@ class Flow:
     def number(self, label: str) -> int:
         """The number of a block; only the first one may have no label."""
         return self._numbers.get(label, 0)
+
+    def text(self, label: str) -> str:
+        """The text of a block, as it was in the beginning."""
+        return self.blocks[self.number(label)]
+
+    def last_test(self, block: str) -> re.Match[str] | None:
+        """The conditional branch that a block's text ends in: `flag`, the labels `yes` and `no`, and `notes`."""
+        return _BRANCH.search(block)
 
     def end_of(self, block: str) -> int:
         """Where in a block's text the instruction begins that leads on."""

@@ -5,8 +5,10 @@ So loops come with a marker, `@lw.round`, of which LLVM knows only that it must 
 copies it, and a loop that disappears takes it along. Then what is left of the markers becomes checks, one on every way
 around, less those in loops that are known to be short: these are charged for when they begin.
 
-A module with markers defines `@lw.check_round`, whose parameters are the function's own count and those of the marker,
-and `@lw.charge`, which adds to such a count; it names both in `@llvm.compiler.used`, so that they are there in the end.
+A module with markers defines what they become, and names it in `@llvm.compiler.used`, so that it is there in the end.
+All of it has the function's own count, `%lw.rounds`, as the first parameter: `@lw.due` and `@lw.not_due` count a round
+and say whether it is time to look, `@lw.look_again` looks and `@lw.check_round` does both, with the parameters of the
+marker behind the first; `@lw.charge` adds to the count.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ _HEAD = re.compile(r"define [^\n]*\{\n(?:[^\s:;]+:[^\n]*\n)?")
 """A function's first line, and the label of its first block where that has one."""
 _CALL = re.compile(rf"^[^\n]*\bcall void {re.escape(MARKER)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
 _VALUE = re.compile(r'%(?:[-\w$.]+|"[^"]*")')
-_OF_MARKERS = re.compile(rf"^(?:declare [^\n]*{re.escape(MARKER)}|@llvm\.compiler\.used = )[^\n]*\n", re.MULTILINE)
+_OF_MARKERS = re.compile(
+    rf"^(?:declare [^\n]*{re.escape(MARKER)})[^\n]*\n|^@llvm\.compiler\.used = [^\]]*\] \[[^\]]*\][^\n]*\n",
+    re.MULTILINE,
+)
 
 
 def has_markers(ir: str) -> bool:
@@ -62,7 +67,7 @@ def _in_function(text: str) -> str:
     for number, rounds in charges.items():
         blocks[number] = _at_end(flow, blocks[number], f"@lw.charge(ptr %lw.rounds, i32 {rounds})")
     for number in stops:
-        blocks[number] = _at_end(flow, blocks[number], f"{CHECK}(ptr %lw.rounds, {calls[number]})")
+        blocks[number] = _checked(flow, number, blocks[number], calls[number])
     count = "  %lw.rounds = alloca i32\n  store i32 0, ptr %lw.rounds\n"
     whole = "".join(blocks)
     return head[0] + count + whole[head.end() :]
@@ -85,6 +90,37 @@ def _places(number: int, short: list[ShortLoop], ways: list[list[int]]) -> Itera
             yield number
         number = around.before
     yield number
+
+
+def _checked(flow: Flow, number: int, block: str, given: str) -> str:
+    """A block with a check at its end.
+
+    If it ends in a test for what ends the lane, such as an address out of bounds, the test is for both: a round then
+    has one more comparison, but no more branches than it had.
+    """
+    test = flow.last_test(block)
+    for bad, good, joined in (("yes", "no", "or"), ("no", "yes", "and")):
+        if test is None or not _ends_lane(flow, test[bad]) or " = phi " in flow.text(test[good]):
+            continue
+        mine = f"lw.{number}"
+        way = {bad: f"%{mine}.slow", good: f"%{test[good]}"}
+        stop = {bad: f"%{test[bad]}", good: f"%{mine}.look"}
+        due = "due" if bad == "yes" else "not_due"
+        return f"""{block[: test.start()]}  %{mine}.due = call i1 @lw.{due}(ptr %lw.rounds)
+  %{mine}.both = {joined} i1 {test["flag"]}, %{mine}.due
+  br i1 %{mine}.both, label {way["yes"]}, label {way["no"]}{test["notes"]}
+{mine}.slow:
+  br i1 {test["flag"]}, label {stop["yes"]}, label {stop["no"]}
+{mine}.look:
+  call void @lw.look_again(ptr %lw.rounds, {given})
+  br label %{test[good]}
+{block[test.end() :]}"""
+    return _at_end(flow, block, f"{CHECK}(ptr %lw.rounds, {given})")
+
+
+def _ends_lane(flow: Flow, label: str) -> bool:
+    text = flow.text(label)
+    return " = phi " not in text and re.search(r"^ *unreachable\b", text, re.MULTILINE) is not None
 
 
 def _at_end(flow: Flow, block: str, call: str) -> str:

@@ -281,19 +281,33 @@ def _rounds(build: Build) -> str:
     """The marker of a round, of which LLVM knows (#4) that it goes on, and what it becomes: see `compiler.rounds`."""
     # A look may let other threads of a lane go on, so where there are any it may change everything.
     quiet = "" if build.fibers or build.team else " nocallback nosync memory(inaccessiblemem: readwrite)"
+    kept = [f"ptr @lw.{name}" for name in ("due", "not_due", "look_again", "check_round", "charge")]
     return f"""
 declare void @lw.round(ptr captures(none) readnone, i32)
 attributes #4 = {{ nounwind willreturn nofree{quiet} }}
-@llvm.compiler.used = appending global [2 x ptr] [ptr @lw.check_round, ptr @lw.charge], section "llvm.metadata"
-define internal void @lw.check_round(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
+@llvm.compiler.used = appending global [{len(kept)} x ptr] [{", ".join(kept)}], section "llvm.metadata"
+define internal i1 @lw.due(ptr %rounds) alwaysinline #1 {{
   %before = load i32, ptr %rounds, align 4
   %done = add i32 %before, 1
   store i32 %done, ptr %rounds, align 4
   %due = icmp sgt i32 %done, {ROUNDS}
-  br i1 %due, label %look, label %on, !prof !0
-look:
+  ret i1 %due
+}}
+define internal i1 @lw.not_due(ptr %rounds) alwaysinline #1 {{
+  %due = call i1 @lw.due(ptr %rounds)
+  %not_due = xor i1 %due, true
+  ret i1 %not_due
+}}
+define internal void @lw.look_again(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
   call void @lw.look(ptr %st, i32 %place)
   store i32 0, ptr %rounds, align 4
+  ret void
+}}
+define internal void @lw.check_round(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
+  %due = call i1 @lw.due(ptr %rounds)
+  br i1 %due, label %look, label %on, !prof !0
+look:
+  call void @lw.look_again(ptr %rounds, ptr %st, i32 %place)
   br label %on
 on:
   ret void
