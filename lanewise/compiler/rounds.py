@@ -3,12 +3,13 @@
 A check is a way out of its loop that nobody can foresee, so neither LLVM nor the GPU's assembler would unroll the loop.
 So loops come with a marker, `@lw.round`, of which LLVM knows only that it must run as often as it would have: unrolling
 copies it, and a loop that disappears takes it along. Then what is left of the markers becomes checks, one on every way
-around, less those in loops that are known to be short: these are charged for when they begin.
+around, less those in loops that are known to be short: these are charged for when they begin. In the same way
+`@lw.called` marks that a function was called that loops or recurses, for calls without end.
 
 A module with markers defines what they become, and names it in `@llvm.compiler.used`, so that it is there in the end.
 All of it has the function's own count, `%lw.rounds`, as the first parameter: `@lw.due` and `@lw.not_due` count a round
 and say whether it is time to look, `@lw.look_again` looks and `@lw.check_round` does both, with the parameters of the
-marker behind the first; `@lw.charge` adds to the count.
+marker behind the first; `@lw.charge` adds to the count. `@lw.check_call`, which has no count, is what a call becomes.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ from collections.abc import Iterable, Iterator
 from lanewise.compiler.loops import Flow, ShortLoop, comes_back, short_loops
 
 MARKER = "@lw.round("
+CALLED = "@lw.called("
 CHECK = "@lw.check_round"
 
 _FUNCTION = re.compile(r"^define [^\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"define [^\n]*\{\n(?:[^\s:;]+:[^\n]*\n)?")
 """A function's first line, and the label of its first block where that has one."""
 _CALL = re.compile(rf"^[^\n]*\bcall void {re.escape(MARKER)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
+_CALLED = re.compile(rf"^[^\n]*\bcall void {re.escape(CALLED)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
 _VALUE = re.compile(r'%(?:[-\w$.]+|"[^"]*")')
+_COUNT = r"  call void @lw.check_call(\g<given>)\n"
 _OF_MARKERS = re.compile(
-    rf"^(?:declare [^\n]*{re.escape(MARKER)})[^\n]*\n|^@llvm\.compiler\.used = [^\]]*\] \[[^\]]*\][^\n]*\n",
-    re.MULTILINE,
+    rf"^(?:declare [^\n]*(?:{re.escape(MARKER)}|{re.escape(CALLED)})|@llvm\.compiler\.used = )[^\n]*\n", re.MULTILINE
 )
 
 
@@ -43,7 +46,7 @@ def place_checks(ir: str) -> str:
 
 
 def _in_function(text: str) -> str:
-    if MARKER not in text:
+    if MARKER not in text and CALLED not in text:
         return text
     head = _HEAD.match(text)
     assert head is not None
@@ -62,6 +65,9 @@ def _in_function(text: str) -> str:
                 calls.setdefault(place, call["given"])
     stops = _stops(ways, calls)
     blocks = [_CALL.sub("", block) for block in flow.blocks]
+    for number, block in enumerate(blocks):
+        if CALLED in block:
+            blocks[number] = _CALLED.sub("" if _counted_anyway(number, flow, ways, stops) else _COUNT, block)
     if not stops:
         return "".join(blocks)
     for number, rounds in charges.items():
@@ -71,6 +77,13 @@ def _in_function(text: str) -> str:
     count = "  %lw.rounds = alloca i32\n  store i32 0, ptr %lw.rounds\n"
     whole = "".join(blocks)
     return head[0] + count + whole[head.end() :]
+
+
+def _counted_anyway(number: int, flow: Flow, ways: list[list[int]], stops: set[int]) -> bool:
+    """Whether a block that calls are counted in is in loops, which count rounds, and whose function counts its own."""
+    return comes_back(number, flow.ways, lambda _: True) and not (
+        number not in stops and comes_back(number, ways, lambda to: to not in stops)
+    )
 
 
 def _can_check_before(flow: Flow, loop: ShortLoop) -> bool:

@@ -242,12 +242,14 @@ def _exits(build: Build) -> str:
         cell_at(build, state.FUEL, "%fuel_at", "%shared"),
     )
     left_at = cell_at(build, state.FUEL_LEFT, "%left_at", "%shared")
+    # On a GPU a call that comes back, even one that is hardly ever made, costs registers all around it.
+    inline = "alwaysinline" if build.gpu and build.meter == "stop" and not build.process else "noinline"
     return f"""
 {declared}
 define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
 {find}{cell_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
 }}
-define internal void @lw.look(ptr %st, i32 %place) cold noinline #1 {{
+define internal void @lw.look(ptr %st, i32 %place) cold {inline} #1 {{
 {_ask_kernel(build) if build.process else f"{find}{stop_at}{_ASK}"}  %stopped = icmp ne i32 %asked, 0
   br i1 %stopped, label %stop, label %on
 stop:
@@ -256,7 +258,7 @@ stop:
 on:
   ret void
 }}
-define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
+define internal void @lw.refuel(ptr %st, i32 %place) cold {inline} #1 {{
 {find}{fuel_at}{left_at}
   call void @lw.look(ptr %st, i32 %place)
   %left = load i64, ptr %left_at, align 8, !tbaa !2
@@ -278,12 +280,13 @@ fill:
 
 
 def _rounds(build: Build) -> str:
-    """The marker of a round, of which LLVM knows (#4) that it goes on, and what it becomes: see `compiler.rounds`."""
+    """Markers of rounds and calls, of which LLVM knows (#4) that they go on; what they become, see `compiler.rounds`."""
     # A look may let other threads of a lane go on, so where there are any it may change everything.
     quiet = "" if build.fibers or build.team else " nocallback nosync memory(inaccessiblemem: readwrite)"
-    kept = [f"ptr @lw.{name}" for name in ("due", "not_due", "look_again", "check_round", "charge")]
+    kept = [f"ptr @lw.{name}" for name in ("due", "not_due", "look_again", "check_round", "charge", "check_call")]
     return f"""
 declare void @lw.round(ptr captures(none) readnone, i32)
+declare void @lw.called(ptr captures(none) readnone, i32)
 attributes #4 = {{ nounwind willreturn nofree{quiet} }}
 @llvm.compiler.used = appending global [{len(kept)} x ptr] [{", ".join(kept)}], section "llvm.metadata"
 define internal i1 @lw.due(ptr %rounds) alwaysinline #1 {{
@@ -308,6 +311,19 @@ define internal void @lw.check_round(ptr %rounds, ptr %st, i32 %place) alwaysinl
   br i1 %due, label %look, label %on, !prof !0
 look:
   call void @lw.look_again(ptr %rounds, ptr %st, i32 %place)
+  br label %on
+on:
+  ret void
+}}
+define internal void @lw.check_call(ptr %st, i32 %place) alwaysinline #1 {{
+{shared_state(build)}{cell_at(build, state.FUEL, "%fuel_at", "%shared")}
+  %before = load i32, ptr %fuel_at, align 8, !tbaa !2
+  %left = sub i32 %before, 1
+  store i32 %left, ptr %fuel_at, align 8, !tbaa !2
+  %dry = icmp slt i32 %left, 0
+  br i1 %dry, label %refuel, label %on, !prof !0
+refuel:
+  call void @lw.refuel(ptr %st, i32 %place)
   br label %on
 on:
   ret void
