@@ -231,7 +231,7 @@ class Emitter:
 
     def count_round(self) -> None:
         """Mark a round of a loop: where the marker is left when all is optimised, the lane looks now and then."""
-        self.emit(f"call void @lw.round(ptr %st, i32 {self.place}) #4")
+        self.emit(f"call void @lw.round(ptr %st, i32 {self.place}) #5")
 
     def burn(self) -> None:
         """Count one step against the lane's fuel."""

@@ -280,14 +280,21 @@ fill:
 
 
 def _rounds(build: Build) -> str:
-    """Markers of rounds and calls, of which LLVM knows (#4) that they go on; what they become, see `compiler.rounds`."""
-    # A look may let other threads of a lane go on, so where there are any it may change everything.
-    quiet = "" if build.fibers or build.team else " nocallback nosync memory(inaccessiblemem: readwrite)"
+    """Markers of calls and rounds, of which LLVM knows (#4, #5) that they go on; `compiler.rounds` says the rest.
+
+    What a call's becomes may read anything, so that what was stored before is there. That of a round reads no more, and
+    a function with loops has the other, too. But a look may let other threads of a lane go on: where there are any, it
+    may change everything.
+    """
+    call, round_ = " memory(read, inaccessiblemem: readwrite)", " memory(inaccessiblemem: readwrite)"
+    if build.fibers or build.team:
+        call = round_ = ""
     kept = [f"ptr @lw.{name}" for name in ("due", "not_due", "look_again", "check_round", "charge", "check_call")]
     return f"""
-declare void @lw.round(ptr captures(none) readnone, i32)
-declare void @lw.called(ptr captures(none) readnone, i32)
-attributes #4 = {{ nounwind willreturn nofree{quiet} }}
+declare void @lw.called(ptr captures(none), i32)
+declare void @lw.round(ptr captures(none), i32)
+attributes #4 = {{ nounwind willreturn nofree{call} }}
+attributes #5 = {{ nounwind willreturn nofree{round_} }}
 @llvm.compiler.used = appending global [{len(kept)} x ptr] [{", ".join(kept)}], section "llvm.metadata"
 define internal i1 @lw.due(ptr %rounds) alwaysinline #1 {{
   %before = load i32, ptr %rounds, align 4

@@ -11,7 +11,7 @@ from lanewise.compiler.rounds import place_checks
 AROUND = """
 declare void @lw.round(ptr, i32)
 declare void @look(ptr, i32)
-attributes #4 = { nounwind willreturn nofree nocallback nosync memory(inaccessiblemem: readwrite) }
+attributes #5 = { nounwind willreturn nofree memory(inaccessiblemem: readwrite) }
 @llvm.compiler.used = appending global [1 x ptr] [ptr @lw.check_round], section "llvm.metadata"
 define internal void @lw.check_round(ptr %rounds, ptr %st, i32 %place) alwaysinline {
   call void @look(ptr %st, i32 %place)
@@ -123,7 +123,7 @@ def test_a_marker_outside_of_loops_leaves_nothing():
 @pytest.mark.parametrize("level", [0, 1, 3])
 @pytest.mark.parametrize("target", [Target.host(), Target.nvptx(90)], ids=["host", "nvptx"])
 def test_an_endless_loop_is_there_with_its_check_at_every_level(level, target):
-    body = "a:\n  br label %b\nb:\n  call void @lw.round(ptr %st, i32 7) #4\n  br label %b\n"
+    body = "a:\n  br label %b\nb:\n  call void @lw.round(ptr %st, i32 7) #5\n  br label %b\n"
     made = stages(f"define void @f(ptr %st) {{\n{body}}}\n{AROUND}", target, level=level)
     assert "call void @look(ptr %st, i32 7)" in made["optimised"]
     assert "lw.r" not in made["optimised"].replace("lw.rounds", "")
@@ -135,7 +135,7 @@ def test_a_loop_that_is_unrolled_has_one_check_for_all_copies():
   br label %b
 b:
   %i = phi i32 [ 0, %a ], [ %j, %b ]
-  call void @lw.round(ptr %st, i32 7) #4
+  call void @lw.round(ptr %st, i32 7) #5
   %p = getelementptr i32, ptr %st, i32 %i
   store i32 %i, ptr %p
   %j = add i32 %i, 1

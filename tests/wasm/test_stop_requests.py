@@ -111,3 +111,10 @@ def test_the_rounds_of_short_loops_are_not_checked(name):
             found += 1
             assert not any(LOOK in flow.blocks[number] for number in loop.body)
     assert found > 5
+
+
+def test_what_a_look_reads_is_stored_before_where_nothing_else_reads_it():
+    # Without memory the state of a lane is a variable of the kernel, and markers do not say what checks will read.
+    made = gpu_code(endless_module(ENDLESS["empty"]), "f", ())["optimised"]
+    assert re.search(r"store i64 %stop\b", made)
+    assert re.search(r"store ptr %report\b", made)
