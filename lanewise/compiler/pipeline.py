@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lanewise import settings
-from lanewise.compiler import _llvm
+from lanewise.compiler import _llvm, rounds
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.targets import Target
 from lanewise.errors import CompileError, LanewiseError
@@ -94,9 +94,8 @@ def _run(ir: str, target: Target, name: str, level: int, *, texts: bool) -> dict
 def _stages(ir: str, target: Target, name: str, level: int, texts: bool) -> dict[str, bytes]:
     llvm = _llvm.binding()
     result = {"llvm": ir.encode()}
-    with _llvm.lock, _parsed(llvm, ir, target, name) as module:
+    with _llvm.lock, _optimised(llvm, ir, target, name, level) as module:
         machine = target.machine(level)
-        _optimise(llvm, module, machine, level)
         if texts:
             result["optimised"] = str(module).encode()
         if target.kind == "nvptx":
@@ -107,6 +106,24 @@ def _stages(ir: str, target: Target, name: str, level: int, texts: bool) -> dict
                 result["asm"] = machine.emit_assembly(copy).encode()
         result["object"] = machine.emit_object(module)
     return result
+
+
+@contextmanager
+def _optimised(llvm: Any, ir: str, target: Target, name: str, level: int) -> Iterator[Any]:
+    """Parse the IR and optimise it; loops that are marked get their checks where these cost least."""
+    machine = target.machine(level)
+    marked = rounds.has_markers(ir)
+    if marked and level == QUICK:  # nothing moves: the checks can be put in first, which spares reading it twice
+        ir, marked = rounds.place_checks(ir), False
+    with _parsed(llvm, ir, target, name) as module:
+        _optimise(llvm, module, machine, level)
+        if not marked:
+            yield module
+            return
+        checked = rounds.place_checks(str(module))
+    with _parsed(llvm, checked, target, name) as module:
+        _inline_checks(llvm, module, machine, level)
+        yield module
 
 
 @contextmanager
@@ -174,6 +191,19 @@ def _optimise(llvm: Any, module: Any, machine: Any, level: int) -> None:
         options.slp_vectorization = level > 1
         with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
             passes.run(module, builder)
+
+
+def _inline_checks(llvm: Any, module: Any, machine: Any, level: int) -> None:
+    with (
+        llvm.create_pipeline_tuning_options(speed_level=level) as options,
+        llvm.create_pass_builder(machine, options) as builder,
+        llvm.create_new_module_pass_manager() as passes,
+    ):
+        passes.add_always_inliner_pass()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_global_dead_code_eliminate_pass()
+        passes.run(module, builder)
 
 
 def _dump(directory: Path, name: str, texts: dict[str, bytes | str | None]) -> None:

@@ -94,7 +94,6 @@ class Emitter:
         self._scope = next(context.notes) if context.build.places and index >= 0 else 0
         self._noted = (0, "")
         self._entered = 0
-        self._rounds = ""
         self.traps = False
         """Whether it can end the lane."""
         self.loops = False
@@ -231,22 +230,8 @@ class Emitter:
     # --- fuel --------------------------------------------------------------------------------------------------------
 
     def count_round(self) -> None:
-        """Count one round of a loop, in a register: now and then the lane looks whether it is to stop."""
-        if not self._rounds:
-            self._rounds = self.name("rounds")
-            self.slots += (f"{self._rounds} = alloca i32", f"store i32 {ROUNDS}, ptr {self._rounds}")
-        before = self.assign(f"load i32, ptr {self._rounds}")
-        left = self.assign(f"sub i32 {before}, 1")
-        self.emit(f"store i32 {left}, ptr {self._rounds}")
-        dry, fine = self.label("dry"), self.label("on")
-        self.emit(f"br i1 {self.assign(f'icmp slt i32 {left}, 0')}, label %{dry}, label %{fine}, !prof !0")
-        self.emit(f"{fine}:")
-        self.cold += (
-            f"{dry}:",
-            f"call void @lw.look(ptr %st, i32 {self.place})",
-            f"store i32 {ROUNDS}, ptr {self._rounds}",
-            f"br label %{fine}",
-        )
+        """Mark a round of a loop: where the marker is left when all is optimised, the lane looks now and then."""
+        self.emit(f"call void @lw.round(ptr %st, i32 {self.place}) #5")
 
     def burn(self) -> None:
         """Count one step against the lane's fuel."""

@@ -236,7 +236,7 @@ class FunctionLowering(Emitter):
         """Have each call counted, so that calls of this function without end are seen."""
         behind, self.lines = self.lines[self._entered :], self.lines[: self._entered]
         self.place = self.function.start
-        self.burn()
+        self.emit(f"call void @lw.called(ptr %st, i32 {self.place}) #4")
         self._entered = len(self.lines)
         self.lines += behind
 

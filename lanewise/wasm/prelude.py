@@ -12,7 +12,7 @@ from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.divergence import sample
-from lanewise.wasm.emitter import CALLS, FUEL_SLICE
+from lanewise.wasm.emitter import CALLS, FUEL_SLICE, ROUNDS
 from lanewise.wasm.gpu_entries import leave
 from lanewise.wasm.lane_ir import tell_first
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
@@ -67,6 +67,7 @@ def prelude(build: Build) -> str:
     """All helpers for a build."""
     parts = [_signs(build), _opaque(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
     parts += [sample(build)] if build.stats else []
+    parts += [_rounds(build)] if build.meter == "stop" else []
     return "\n".join([attributes(build), *parts, METADATA, PLACES if build.places else ""])
 
 
@@ -245,12 +246,14 @@ def _exits(build: Build) -> str:
         cell_at(build, state.FUEL, "%fuel_at", "%shared"),
     )
     left_at = cell_at(build, state.FUEL_LEFT, "%left_at", "%shared")
+    # On a GPU a call that comes back, even one that is hardly ever made, costs registers all around it.
+    inline = "alwaysinline" if build.gpu and build.meter == "stop" and not build.process else "noinline"
     return f"""
 {declared}
 define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
 {find}{cell_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
 }}
-define internal void @lw.look(ptr %st, i32 %place) cold noinline #1 {{
+define internal void @lw.look(ptr %st, i32 %place) cold {inline} #1 {{
 {_ask_kernel(build) if build.process else f"{find}{stop_at}{_ASK}"}  %stopped = icmp ne i32 %asked, 0
   br i1 %stopped, label %stop, label %on
 stop:
@@ -259,7 +262,7 @@ stop:
 on:
   ret void
 }}
-define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
+define internal void @lw.refuel(ptr %st, i32 %place) cold {inline} #1 {{
 {find}{fuel_at}{left_at}
   call void @lw.look(ptr %st, i32 %place)
   %left = load i64, ptr %left_at, align 8, !tbaa !2
@@ -275,6 +278,71 @@ fill:
   %narrow = trunc i64 %slice to i32
   %after = sub i32 %narrow, 1
   store i32 %after, ptr %fuel_at, align 8, !tbaa !2
+  ret void
+}}
+"""
+
+
+def _rounds(build: Build) -> str:
+    """Markers of calls and rounds, of which LLVM knows (#4, #5) that they go on; `compiler.rounds` says the rest.
+
+    What a call's becomes may read anything, so that what was stored before is there. That of a round reads no more, and
+    a function with loops has the other, too. But a look may let other threads of a lane go on: where there are any, it
+    may change everything.
+    """
+    call, round_ = " memory(read, inaccessiblemem: readwrite)", " memory(inaccessiblemem: readwrite)"
+    if build.fibers or build.team:
+        call = round_ = ""
+    kept = [f"ptr @lw.{name}" for name in ("due", "not_due", "look_again", "check_round", "charge", "check_call")]
+    return f"""
+declare void @lw.called(ptr captures(none), i32)
+declare void @lw.round(ptr captures(none), i32)
+attributes #4 = {{ nounwind willreturn nofree{call} }}
+attributes #5 = {{ nounwind willreturn nofree{round_} }}
+@llvm.compiler.used = appending global [{len(kept)} x ptr] [{", ".join(kept)}], section "llvm.metadata"
+define internal i1 @lw.due(ptr %rounds) alwaysinline #1 {{
+  %before = load i32, ptr %rounds, align 4
+  %done = add i32 %before, 1
+  store i32 %done, ptr %rounds, align 4
+  %due = icmp sgt i32 %done, {ROUNDS}
+  ret i1 %due
+}}
+define internal i1 @lw.not_due(ptr %rounds) alwaysinline #1 {{
+  %due = call i1 @lw.due(ptr %rounds)
+  %not_due = xor i1 %due, true
+  ret i1 %not_due
+}}
+define internal void @lw.look_again(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
+  call void @lw.look(ptr %st, i32 %place)
+  store i32 0, ptr %rounds, align 4
+  ret void
+}}
+define internal void @lw.check_round(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
+  %due = call i1 @lw.due(ptr %rounds)
+  br i1 %due, label %look, label %on, !prof !0
+look:
+  call void @lw.look_again(ptr %rounds, ptr %st, i32 %place)
+  br label %on
+on:
+  ret void
+}}
+define internal void @lw.check_call(ptr %st, i32 %place) alwaysinline #1 {{
+{shared_state(build)}{cell_at(build, state.FUEL, "%fuel_at", "%shared")}
+  %before = load i32, ptr %fuel_at, align 8, !tbaa !2
+  %left = sub i32 %before, 1
+  store i32 %left, ptr %fuel_at, align 8, !tbaa !2
+  %dry = icmp slt i32 %left, 0
+  br i1 %dry, label %refuel, label %on, !prof !0
+refuel:
+  call void @lw.refuel(ptr %st, i32 %place)
+  br label %on
+on:
+  ret void
+}}
+define internal void @lw.charge(ptr %rounds, i32 %more) alwaysinline #1 {{
+  %before = load i32, ptr %rounds, align 4
+  %done = add i32 %before, %more
+  store i32 %done, ptr %rounds, align 4
   ret void
 }}
 """

@@ -32,6 +32,7 @@ CPU_BUILDS = [
     {"checks": "guard"},
     {"checks": "explicit"},
     {"checks": "explicit", "meter": "count"},
+    {"checks": "explicit", "meter": "stop"},
     *(
         {"checks": "explicit", "layout": layout, "alignment": alignment}
         for layout, alignment in itertools.product(("flat", "interleaved"), ("careful", "branch", "exit"))
