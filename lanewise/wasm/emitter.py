@@ -88,6 +88,8 @@ class Emitter:
         """Functions that this one calls by index."""
         self.tail_calls = False
         """Whether it ends in a call that must use no stack."""
+        self.hands_over = False
+        """Whether it ends in calls whose results are its own, on any device."""
         self.calls_unknown = False
         """Whether it calls what only the running program knows."""
         self.metadata: list[str] = []

@@ -14,6 +14,7 @@ from functools import cached_property
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lowering_calls, state, traps
 from lanewise.wasm.build import Build
+from lanewise.wasm.call_graph import recursive_functions
 from lanewise.wasm.lane_ir import slot_number, thread_number, word
 from lanewise.wasm.lane_words import (
     ARRAYS,
@@ -44,7 +45,7 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, marked, recursive_functions
+from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, marked
 
 
 class LaneProgram:

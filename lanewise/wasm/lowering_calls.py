@@ -155,6 +155,7 @@ def _bounce(fn: FunctionLowering, kind: FuncType, first: str, owner: str) -> tup
 
 def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
     values = fn.pop_many(len(kind.params))
+    fn.hands_over = True
     if not fn.build.gpu:
         called = f"{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
         # Marked so, with the convention that guest functions have, a call in this place is promised to use no stack.
@@ -169,7 +170,7 @@ def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
         return True
     if callee.code == fn.context.symbol(fn.index):
         for at, (param, value) in enumerate(values):
-            fn.emit(f"store {LLVM_TYPES[param]} {value}, ptr %l{at}")
+            fn.emit(f"store {LLVM_TYPES[param]} {value}, ptr {fn.local(at)}")
         fn.emit("br label %start")
         return True
     number = state.RESULTS
@@ -189,7 +190,8 @@ def _call_rule(fn: FunctionLowering, op: Op, index: int) -> None:
 
 def call_index(fn: FunctionLowering, index: int) -> None:
     """Call a function of this module, or one that it imports."""
-    call(fn, fn.module.functions[index], _target(fn, index))
+    if not fn.call_in_loop(index):
+        call(fn, fn.module.functions[index], _target(fn, index))
 
 
 @rule("call_indirect")

@@ -1,0 +1,70 @@
+"""Which functions of a program call which: what recurses, and what must look at the stack on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lanewise.wasm.lowering import FunctionLowering
+
+
+def recursive_functions(lowered: dict[int, FunctionLowering]) -> set[int]:
+    """Functions whose calls may come back to themselves; calls through references may go anywhere."""
+    found = {index for index, fn in lowered.items() if fn.calls_unknown}
+    for members in recursive_components(lowered):
+        found |= set(members)
+    return found
+
+
+def recursive_components(lowered: dict[int, FunctionLowering]) -> list[list[int]]:
+    """Groups of functions that reach each other, and so themselves, by calls that name a function; in order."""
+    return [
+        sorted(members)
+        for members in _components(lowered)
+        if len(members) > 1 or members[0] in lowered[members[0]].calls
+    ]
+
+
+def stack_checks(lowered: dict[int, FunctionLowering]) -> set[int]:
+    """GPU: the functions that look whether the stack is low: in a program that may recurse, all that call others."""
+    if not recursive_functions(lowered):
+        return set()
+    return {index for index, fn in lowered.items() if fn.calls or fn.calls_unknown}
+
+
+def _components(lowered: dict[int, FunctionLowering]) -> Iterator[list[int]]:
+    """Tarjan's algorithm, without recursion of its own: modules may nest calls deeper than Python can."""
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
+    stack: list[int] = []
+    for root in lowered:
+        if root in order:
+            continue
+        work = [(root, iter(sorted(lowered[root].calls)))]
+        order[root] = low[root] = len(order)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, callees = work[-1]
+            for callee in callees:
+                if callee not in order:
+                    order[callee] = low[callee] = len(order)
+                    stack.append(callee)
+                    on_stack.add(callee)
+                    work.append((callee, iter(sorted(lowered[callee].calls))))
+                    break
+                if callee in on_stack:
+                    low[node] = min(low[node], order[callee])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    members = []
+                    while True:
+                        member = stack.pop()
+                        on_stack.discard(member)
+                        members.append(member)
+                        if member == node:
+                            break
+                    yield members
