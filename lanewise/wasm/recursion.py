@@ -27,13 +27,14 @@ from lanewise.wasm.lowering import Frame, FunctionLowering
 from lanewise.wasm.model import Function, FuncType
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 
-FRAMES_BYTES = 1536
+FRAMES_BYTES = 1280
 """Room for frames in each activation of a loop: three such stack frames and some slack are what `gpu_stack` keeps free
 below any check, so that with no more than this, other functions have as much of the stack as ever."""
 _MOST_FRAME = FRAMES_BYTES // 6
 """Bytes of the largest frame: where more is live across a call, functions stay functions."""
 _MOST_LINES = 6000
 """Lines of code in a circle beyond which its functions stay functions: assemblers take very long for such a loop."""
+_DONE = -1
 _BYTES = {"i32": 4, "float": 4, "i64": 8, "double": 8, "<4 x i32>": 16}
 
 
@@ -140,7 +141,9 @@ class _Loop(FunctionLowering):
         self.slots.append(f"%frames = alloca [{FRAMES_BYTES} x i8], align 16")
         self.slots += (f"{slot} = alloca {llvm}" for llvm, slot in self.slots_carried)
         self.emit("store i32 %entry, ptr %state")
-        self.emit("store i32 0, ptr %used")
+        # The lowest frame holds the state in which the loop is left.
+        self.emit(f"store i32 {_DONE}, ptr {self.frame(self, '4')}, align 4")
+        self.emit("store i32 8, ptr %used")
         for at, (llvm, slot) in enumerate(self.slots_carried):
             self.emit(f"store {llvm} %c{at}, ptr {slot}")
         if self.build.meter == "stop":
@@ -155,6 +158,10 @@ class _Loop(FunctionLowering):
         # LLVM is not to see which state follows which: it would lead lanes past the head, where they meet.
         text, place = ("mov.b32 $0, $1;", "=r,r") if self.build.gpu else ("", "=r,0")
         seen = self.assign(f'call i32 asm sideeffect "{text}", "{place}"(i32 {now}) convergent')
+        # The way out is beside the switch: all ways through it come back to the head, so that a GPU lets lanes wait there.
+        over = self.assign(f"icmp eq i32 {seen}, {_DONE}")
+        self.emit(f"br i1 {over}, label %leave, label %round")
+        self.emit("round:")
         labels = [*(member.entry for member in self.members), *self.resumes]
         listed = " ".join(f"i32 {number}, label %{label}" for number, label in enumerate(labels))
         self.emit(f"switch i32 {seen}, label %nowhere [ {listed} ]")
@@ -200,11 +207,9 @@ class _Loop(FunctionLowering):
         self.emit("br label %return")
 
     def _return(self) -> None:
-        """Behind a function's end: go on with the state of the topmost frame, or leave the loop."""
+        """Behind a function's end: go on with the state of the topmost frame."""
         self.emit("return:")
         used = self.assign("load i32, ptr %used")
-        self.emit(f"br i1 {self.assign(f'icmp eq i32 {used}, 0')}, label %leave, label %back")
-        self.emit("back:")
         last = self.assign(f"sub i32 {used}, 4")
         self.emit(f"store i32 {self.assign(f'load i32, ptr {self.frame(self, last)}, align 4')}, ptr %state")
         self.emit("br label %head")
