@@ -31,6 +31,40 @@ def stack_checks(lowered: dict[int, FunctionLowering]) -> set[int]:
     return {index for index, fn in lowered.items() if fn.calls or fn.calls_unknown}
 
 
+def called_back(lowered: dict[int, FunctionLowering]) -> set[int]:
+    """Functions that calls through references may come back to while they run."""
+    if not any(fn.calls_unknown for fn in lowered.values()):
+        return set()
+    entered = _reached(lowered, _referred_to(lowered))
+    return {index for index in entered if any(lowered[one].calls_unknown for one in _reached(lowered, {index}))}
+
+
+def _referred_to(lowered: dict[int, FunctionLowering]) -> set[int]:
+    """Functions that a reference may stand for; other modules can get one of whatever is exported."""
+    context = next(iter(lowered.values())).context
+    module = context.module
+    expressions = [item for segment in module.elements for item in segment.items]
+    expressions += [one.init for one in module.defined_globals]
+    found = {one.immediates[0] for expression in expressions for one in expression if one.op.rule == "ref.func"}
+    for fn in lowered.values():
+        found |= fn.refers
+    if context.build.linked:
+        found |= {one.index for one in module.exports if one.kind == "function"}
+    return found & set(lowered)
+
+
+def _reached(lowered: dict[int, FunctionLowering], starts: set[int]) -> set[int]:
+    """Functions that these call by name, directly or not, and themselves."""
+    found: set[int] = set()
+    waiting = list(starts)
+    while waiting:
+        index = waiting.pop()
+        if index not in found:
+            found.add(index)
+            waiting += lowered[index].calls
+    return found
+
+
 def _components(lowered: dict[int, FunctionLowering]) -> Iterator[list[int]]:
     """Tarjan's algorithm, without recursion of its own: modules may nest calls deeper than Python can."""
     order: dict[int, int] = {}

@@ -9,6 +9,8 @@ _ENDS = frozenset(
     ("unreachable", "return", "br", "br_table", "return_call", "return_call_indirect", "throw", "throw_ref")
 )
 """Instructions that do not go on to the next one."""
+_THROW = frozenset(("call", "call_indirect", "throw", "throw_ref"))
+"""Instructions that may go where an exception is caught."""
 
 
 def live_behind_calls(module: Module, function: Function) -> dict[int, list[int]]:
@@ -31,11 +33,7 @@ def live_behind_calls(module: Module, function: Function) -> dict[int, list[int]
             if now != live[at]:
                 live[at] = now
                 changed = True
-    return {
-        one.offset: _bits(_behind(live, ways[at]))
-        for at, one in enumerate(code)
-        if one.op.rule == "call"
-    }
+    return {one.offset: _bits(_behind(live, ways[at])) for at, one in enumerate(code) if one.op.rule == "call"}
 
 
 def _behind(live: list[int], ways: list[int]) -> int:
@@ -53,6 +51,8 @@ def _ways(code: list[Instruction]) -> list[list[int]]:
     """For each instruction those that may follow it."""
     ends, others = _blocks(code)
     open_blocks: list[int] = []
+    landings: list[tuple[int, set[int]]] = []
+    """Of blocks that catch exceptions, how many blocks are around each, and where it goes with them."""
     found: list[list[int]] = []
 
     def target(depth: int) -> int:
@@ -64,6 +64,10 @@ def _ways(code: list[Instruction]) -> list[list[int]]:
     for at, one in enumerate(code):
         rule = one.op.rule
         ways = [] if rule in _ENDS else [at + 1]
+        if rule in _THROW:
+            ways += {landing for _, group in landings for landing in group}
+        if rule == "try_table":
+            landings.append((len(open_blocks), {target(depth) for _, _, depth in one.immediates[1]}))
         if rule in ("block", "loop", "if", "try_table"):
             open_blocks.append(at)
             if rule == "if":
@@ -72,6 +76,8 @@ def _ways(code: list[Instruction]) -> list[list[int]]:
             ways = [ends[open_blocks[-1]]]
         elif rule == "end" and open_blocks:
             open_blocks.pop()
+            if landings and landings[-1][0] == len(open_blocks):
+                landings.pop()
         elif rule in ("br", "br_if"):
             ways.append(target(one.immediates[0]))
         elif rule == "br_table":

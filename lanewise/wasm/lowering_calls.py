@@ -114,7 +114,7 @@ def call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> None:
     if fn.build.gpu and fn.build.tails:
         first, owner = _bounce(fn, kind, first, owner)
     if fn.build.throws:
-        _look_for_exception(fn)
+        look_for_exception(fn)
     number = state.RESULTS
     for at, result in enumerate(kind.results):
         if at == 0:
@@ -213,6 +213,7 @@ def _return_call_indirect(fn: FunctionLowering, op: Op, type_index: int, table: 
 
 @rule("ref.func")
 def _ref_func(fn: FunctionLowering, op: Op, index: int) -> None:
+    fn.refers.add(index)
     fn.push("funcref", reference_to(fn, index))
 
 
@@ -237,10 +238,11 @@ def _handler(fn: FunctionLowering, above: int = 0) -> str:
         if frame.landing:
             return frame.landing
     fn.unwinds = True
-    return "unwind"
+    return fn.unwind_label
 
 
-def _look_for_exception(fn: FunctionLowering) -> None:
+def look_for_exception(fn: FunctionLowering) -> None:
+    """Behind a call: go on only if it came back with a result."""
     pending = fn.load_cell(state.PENDING, "i64", fn.shared())
     on = fn.label("on")
     fn.emit(f"br i1 {fn.assign(f'icmp eq i64 {pending}, 0')}, label %{on}, label %{_handler(fn)}, !prof !4")

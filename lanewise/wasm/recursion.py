@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.call_graph import recursive_components
+from lanewise.wasm.call_graph import called_back, recursive_components
 from lanewise.wasm.emitter import result_type
 from lanewise.wasm.liveness import live_behind_calls
 from lanewise.wasm.lowering import Frame, FunctionLowering
+from lanewise.wasm.lowering_calls import look_for_exception
 from lanewise.wasm.model import Function, FuncType
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 
@@ -40,12 +41,15 @@ _BYTES = {"i32": 4, "float": 4, "i64": 8, "double": 8, "<4 x i32>": 16}
 
 def loop_recursion(lowered: dict[int, FunctionLowering], build: Build) -> set[int]:
     """Let circles of functions run as loops where the build wants that and it can be; gives the functions that do."""
-    if build.recursion != "loop" or build.throws:
+    if build.recursion != "loop":
         return set()
     done: set[int] = set()
+    # Each time that calls through references come back to a loop it takes another room for frames, which is more than
+    # the function alone took: a GPU's small stack would hold fewer such calls.
+    returning = called_back(lowered) if build.gpu else set()
     for members in recursive_components(lowered):
         functions = [lowered[index] for index in members]
-        if any(fn.calls_unknown or fn.hands_over for fn in functions):
+        if returning & set(members) or any(fn.hands_over for fn in functions):
             continue
         if sum(len(fn.lines) for fn in functions) > _MOST_LINES:
             continue
@@ -263,6 +267,7 @@ class _Member(FunctionLowering):
         super().__init__(loop.context, index, function)
         self.loop = loop
         self.entry = f"enter{index}"
+        self.unwind_label = f"unwind{index}"
         self._scope = loop._scope
         self.lines, self.slots, self.cold, self.metadata = loop.lines, loop.slots, loop.cold, loop.metadata
         self._live = live_behind_calls(loop.module, function)
@@ -272,6 +277,10 @@ class _Member(FunctionLowering):
         """Lower the body, with names that no other member has."""
         self.number, self._rounds = self.loop.number, self.loop._rounds
         self.lower()
+        if self.unwinds:
+            self.emit(f"{self.unwind_label}:")
+            self.loop.carry(self, (), [])
+            self.emit("br label %return")
         self.loop.number, self.loop._rounds = self.number, self._rounds
 
     def local(self, number: int) -> str:
@@ -360,6 +369,8 @@ class _Member(FunctionLowering):
             value = self.assign(f"load {one.llvm}, ptr {at}, align {min(8, _BYTES[one.llvm])}")
             self.emit(f"store {one.llvm} {value}, ptr {one.slot}")
         self.take([], ())
+        if self.build.throws:
+            look_for_exception(self)
         self._push_results(kind)
         return True
 
@@ -409,7 +420,7 @@ def _carried(kinds: list[FuncType]) -> dict[str, int]:
 def _enter_loop(fn: FunctionLowering, loop: _Loop) -> None:
     """Make a function's body a call of its loop."""
     fn.lines, fn.slots, fn.cold = [], [], []
-    fn.leaves = False
+    fn.leaves = fn.unwinds = False
     fn.stands_for = loop.symbol
     kind = fn.function.type
     fn.place = fn.function.start
