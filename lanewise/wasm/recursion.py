@@ -36,6 +36,8 @@ _MOST_FRAME = FRAMES_BYTES // 6
 _MOST_LINES = 6000
 """Lines of code in a circle beyond which its functions stay functions: assemblers take very long for such a loop."""
 _DONE = -1
+MARK = "// all lanes meet here"
+"""What shows the head of a loop in code for a GPU."""
 _BYTES = {"i32": 4, "float": 4, "i64": 8, "double": 8, "<4 x i32>": 16}
 
 
@@ -160,9 +162,9 @@ class _Loop(FunctionLowering):
             self.count_round()
         now = self.assign("load i32, ptr %state")
         # LLVM is not to see which state follows which: it would lead lanes past the head, where they meet.
-        text, place = ("mov.b32 $0, $1;", "=r,r") if self.build.gpu else ("", "=r,0")
+        text, place = (f"mov.b32 $0, $1; {MARK}", "=r,r") if self.build.gpu else ("", "=r,0")
         seen = self.assign(f'call i32 asm sideeffect "{text}", "{place}"(i32 {now}) convergent')
-        # The way out is beside the switch: all ways through it come back to the head, so that a GPU lets lanes wait there.
+        # The way out is beside the switch: all ways through that come back to the head, so a GPU lets lanes wait there.
         over = self.assign(f"icmp eq i32 {seen}, {_DONE}")
         self.emit(f"br i1 {over}, label %leave, label %round")
         self.emit("round:")

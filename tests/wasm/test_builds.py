@@ -32,6 +32,8 @@ CPU_BUILDS = [
     {"checks": "guard"},
     {"checks": "explicit"},
     {"checks": "explicit", "meter": "count"},
+    {"recursion": "loop"},
+    {"recursion": "loop", "meter": "stop"},
     *(
         {"checks": "explicit", "layout": layout, "alignment": alignment}
         for layout, alignment in itertools.product(("flat", "interleaved"), ("careful", "branch", "exit"))
@@ -47,7 +49,7 @@ GPU_BUILDS = [
         ("interleaved", "branch", "stop"),
         ("flat", "branch", "stop"),
     )
-]
+] + [{"recursion": "calls"}]
 
 
 @pytest.mark.parametrize("name", SMALL)
