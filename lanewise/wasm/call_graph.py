@@ -10,18 +10,15 @@ from lanewise.wasm.lowering import FunctionLowering
 def recursive_functions(lowered: dict[int, FunctionLowering]) -> set[int]:
     """Functions whose calls may come back to themselves; calls through references may go anywhere."""
     found = {index for index, fn in lowered.items() if fn.calls_unknown}
-    for members in recursive_components(lowered):
-        found |= set(members)
+    for members in components(lowered):
+        if is_circle(lowered, members):
+            found |= set(members)
     return found
 
 
-def recursive_components(lowered: dict[int, FunctionLowering]) -> list[list[int]]:
-    """Groups of functions that reach each other, and so themselves, by calls that name a function; in order."""
-    return [
-        sorted(members)
-        for members in _components(lowered)
-        if len(members) > 1 or members[0] in lowered[members[0]].calls
-    ]
+def is_circle(lowered: dict[int, FunctionLowering], members: list[int]) -> bool:
+    """Whether the functions of a component call themselves or each other."""
+    return len(members) > 1 or members[0] in lowered[members[0]].calls
 
 
 def stack_checks(lowered: dict[int, FunctionLowering]) -> set[int]:
@@ -35,8 +32,13 @@ def called_back(lowered: dict[int, FunctionLowering]) -> set[int]:
     """Functions that calls through references may come back to while they run."""
     if not any(fn.calls_unknown for fn in lowered.values()):
         return set()
-    entered = _reached(lowered, _referred_to(lowered))
-    return {index for index in entered if any(lowered[one].calls_unknown for one in _reached(lowered, {index}))}
+    callers: dict[int, set[int]] = {index: set() for index in lowered}
+    for index, fn in lowered.items():
+        for callee in fn.calls:
+            callers[callee].add(index)
+    callees = {index: fn.calls for index, fn in lowered.items()}
+    entered = _reached(callees, _referred_to(lowered))
+    return entered & _reached(callers, {index for index, fn in lowered.items() if fn.calls_unknown})
 
 
 def _referred_to(lowered: dict[int, FunctionLowering]) -> set[int]:
@@ -53,20 +55,23 @@ def _referred_to(lowered: dict[int, FunctionLowering]) -> set[int]:
     return found & set(lowered)
 
 
-def _reached(lowered: dict[int, FunctionLowering], starts: set[int]) -> set[int]:
-    """Functions that these call by name, directly or not, and themselves."""
+def _reached(ways: dict[int, set[int]], starts: set[int]) -> set[int]:
+    """What can be reached from these, themselves included."""
     found: set[int] = set()
     waiting = list(starts)
     while waiting:
         index = waiting.pop()
         if index not in found:
             found.add(index)
-            waiting += lowered[index].calls
+            waiting += ways[index]
     return found
 
 
-def _components(lowered: dict[int, FunctionLowering]) -> Iterator[list[int]]:
-    """Tarjan's algorithm, without recursion of its own: modules may nest calls deeper than Python can."""
+def components(lowered: dict[int, FunctionLowering]) -> Iterator[list[int]]:
+    """All functions in groups that reach each other by calls that name a function, a group behind those that it calls.
+
+    This is Tarjan's algorithm, without recursion of its own: modules may nest calls deeper than Python can.
+    """
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     on_stack: set[int] = set()
@@ -101,4 +106,4 @@ def _components(lowered: dict[int, FunctionLowering]) -> Iterator[list[int]]:
                         members.append(member)
                         if member == node:
                             break
-                    yield members
+                    yield sorted(members)

@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from lanewise.settings import WARP_SIZE
-from lanewise.wasm import lowering_calls, state, traps
+from lanewise.wasm import call_graph, lowering_calls, state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.call_graph import recursive_functions
 from lanewise.wasm.lane_ir import slot_number, thread_number, word
 from lanewise.wasm.lane_words import (
     ARRAYS,
@@ -98,7 +97,7 @@ class LaneProgram:
 
     @cached_property
     def _recursive(self) -> set[int]:
-        return recursive_functions(self.reachable)
+        return call_graph.recursive_functions(self.reachable)
 
     @cached_property
     def arena_bytes(self) -> int:

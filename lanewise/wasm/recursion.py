@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.call_graph import called_back, recursive_components
+from lanewise.wasm.call_graph import called_back, components, is_circle
 from lanewise.wasm.emitter import result_type
 from lanewise.wasm.liveness import live_behind_calls
 from lanewise.wasm.lowering import Frame, FunctionLowering
@@ -38,6 +38,9 @@ _MOST_LINES = 6000
 _DONE = -1
 MARK = "// all lanes meet here"
 """What shows the head of a loop in code for a GPU."""
+_MOST_NESTED = 3
+"""Loops that may be active at once, each called by the one before: every one of them takes room for frames. Functions
+that begin a longer chain stay functions."""
 _BYTES = {"i32": 4, "float": 4, "i64": 8, "double": 8, "<4 x i32>": 16}
 
 
@@ -49,17 +52,25 @@ def loop_recursion(lowered: dict[int, FunctionLowering], build: Build) -> set[in
     # Each time that calls through references come back to a loop it takes another room for frames, which is more than
     # the function alone took: a GPU's small stack would hold fewer such calls.
     returning = called_back(lowered) if build.gpu else set()
-    for members in recursive_components(lowered):
+    nested: dict[int, int] = {}
+    for members in components(lowered):
         functions = [lowered[index] for index in members]
-        if returning & set(members) or any(fn.hands_over for fn in functions):
-            continue
-        if sum(len(fn.lines) for fn in functions) > _MOST_LINES:
-            continue
-        loop = _Loop(functions)
-        if loop.largest <= _MOST_FRAME:
+        below = max((nested[callee] for fn in functions for callee in fn.calls - set(members)), default=0)
+        loop = None
+        if is_circle(lowered, members) and not returning & set(members) and below < _MOST_NESTED:
+            loop = _loop_of(functions)
+        if loop is not None:
             loop.install()
             done |= set(members)
+        nested |= dict.fromkeys(members, below + (loop is not None))
     return done
+
+
+def _loop_of(functions: list[FunctionLowering]) -> _Loop | None:
+    if any(fn.hands_over for fn in functions) or sum(len(fn.lines) for fn in functions) > _MOST_LINES:
+        return None
+    loop = _Loop(functions)
+    return loop if loop.largest <= _MOST_FRAME else None
 
 
 class _Kept(NamedTuple):

@@ -278,6 +278,14 @@ def test_on_a_gpu_functions_that_references_lead_back_to_stay_calls():
     assert loops_of(REFERENCES.format("$f"), host_build(recursion="loop")) == 1
 
 
+def test_no_more_than_three_loops_are_active_at_once():
+    # Each has room for frames on the stack, which a GPU has little of.
+    calls = "".join(f"(func $f{n} (call $f{n}) (call $f{n + 1}))" for n in range(6))
+    assert loops_of(f"(module {calls} (func $f6))", gpu_build()) == 3
+    two_chains = calls.replace("(call $f3)", "", 1)
+    assert loops_of(f"(module {two_chains} (func $f6))", gpu_build()) == 6
+
+
 def test_calls_are_calls_unless_the_build_says_otherwise():
     assert loops_of(FIB, host_build()) == 0
     assert loops_of(FIB, gpu_build(recursion="calls")) == 0
