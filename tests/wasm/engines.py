@@ -17,8 +17,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"checks": "explicit"},
         {"fuel": 1 << 40},
         {"layout": "interleaved"},
+        {"recursion": "loop"},
     ),
-    "cuda": ({"layout": "interleaved"},),
+    "cuda": ({"layout": "interleaved"}, {"recursion": "loop"}),
 }
 """For each device, options of a store that must not change what a program does."""
 
