@@ -140,7 +140,9 @@ def _counted(
     step = steps.get(then)
     if step is None or step["counter"] != counter["name"] or not re.fullmatch(r"-?\d+", start):
         return None
-    back = flow.number(latch)
+    back, entry = flow.number(latch), flow.number(before)
+    if entry in (body := _body(flow, head, back)):
+        return None  # only in code that is never reached
     for value, ahead in ((counter["name"], 0), (then, int(step["step"]))):
         for number, branch, test in tests.get(value, ()):
             if number != head and back in flow.reach(head, number):
@@ -151,7 +153,7 @@ def _counted(
                     first = int(start) + ahead
                     rounds = _rounds(first, int(step["step"]), test, int(counter["bits"]), leaves_if)
                     if rounds:
-                        return ShortLoop(flow.number(before), head, back, rounds, _body(flow, head, back))
+                        return ShortLoop(entry, head, back, rounds, body)
     return None
 
 
