@@ -28,6 +28,5 @@ def backend_for(device: Device | str, *, fuel: int | None = None, level: int | N
         assert isinstance(found, CudaDevice)
         if fuel is not None:
             choices["meter"] = "count"
-        choices.setdefault("recursion", "calls")  # one thread has no others to meet
         return CudaBackend(found, gpu_build(linked=True, **choices), level)
     raise ArgumentError(f"instances live on cpu or cuda, not on {found.name}")

@@ -29,9 +29,6 @@ class Build:
     meter: Literal["off", "stop", "count"] = "off"
     """What loops and calls count: nothing (a CPU is interrupted by signals), enough for a request to stop to be seen,
     or every step, so that a limit is the same on every device."""
-    recursion: Literal["calls", "loop"] = "calls"
-    """What functions that call each other in a circle become: functions that call each other (`calls`), or one loop
-    with frames of its own (`loop`), so that lanes of a warp meet in each round, however deep each of them is."""
     linked: bool = False
     """Whether functions may belong to other instances of a store; a module alone is simpler."""
     lanes: bool = False
@@ -72,7 +69,6 @@ PUBLIC: dict[str, tuple[object, ...]] = {
     "checks": ("guard", "explicit"),
     "alignment": ("any", "careful", "branch", "exit"),
     "meter": ("off", "stop", "count"),
-    "recursion": ("calls", "loop"),
     "fixed_memory": (False, True),
     "stats": (False, True),
 }
@@ -119,5 +115,4 @@ def gpu_build(**choices: object) -> Build:
     if choices.get("checks") == "guard":
         raise ArgumentError("a GPU has no pages that guard memories; checks is 'explicit' there")
     usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "meter": "stop"}
-    usual["recursion"] = "loop"
     return Build(**usual | choices)  # type: ignore[arg-type]

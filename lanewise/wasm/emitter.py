@@ -86,12 +86,8 @@ class Emitter:
         self.local_types: list[str] = []
         self.calls: set[int] = set()
         """Functions that this one calls by index."""
-        self.refers: set[int] = set()
-        """Functions that it makes references to."""
         self.tail_calls = False
         """Whether it ends in a call that must use no stack."""
-        self.hands_over = False
-        """Whether it ends in calls whose results are its own, on any device."""
         self.calls_unknown = False
         """Whether it calls what only the running program knows."""
         self.metadata: list[str] = []
@@ -109,8 +105,6 @@ class Emitter:
         """Whether some access may need a careful build."""
         self.unwinds = False
         """Whether some call leaves the function with an exception."""
-        self.unwind_label = "unwind"
-        """Where it then goes."""
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

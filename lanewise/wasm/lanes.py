@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
-from lanewise.wasm import call_graph, gpu_entries, lowering_calls, state, traps
+from lanewise.wasm import gpu_entries, lowering_calls, state, traps
 from lanewise.wasm.build import Build
 from lanewise.wasm.lane_ir import word
 from lanewise.wasm.lane_words import (
@@ -39,7 +39,7 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, marked
+from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, marked, recursive_functions
 
 
 class LaneProgram:
@@ -92,7 +92,7 @@ class LaneProgram:
 
     @cached_property
     def _recursive(self) -> set[int]:
-        return call_graph.recursive_functions(self.reachable)
+        return recursive_functions(self.reachable)
 
     @cached_property
     def arena_bytes(self) -> int:

@@ -69,11 +69,6 @@ class FunctionLowering(Emitter):
     def __init__(self, context: ModuleContext, index: int, function: Function) -> None:
         super().__init__(context, index, function)
         self.frames: list[Frame] = []
-        self.stands_for = ""
-        """The loop that runs the function in its stead, where recursion has become one: see `recursion`."""
-        self.beside = ""
-        """The definition of that loop, with the first function that it runs."""
-        self.beside_size = 0
 
     # --- the walk ----------------------------------------------------------------------------------------------------
 
@@ -86,30 +81,19 @@ class FunctionLowering(Emitter):
         declared, first = locals_of(self.module, self.function)
         self.local_types = [*kind.params, *declared]
         for number, local in enumerate(self.local_types):
-            self.slots.append(f"{self.local(number)} = alloca {LLVM_TYPES[local]}")
-        self._take_arguments()
+            self.slots.append(f"%l{number} = alloca {LLVM_TYPES[local]}")
+        for number, param in enumerate(kind.params):
+            self.emit(f"store {LLVM_TYPES[param]} %p{number}, ptr %l{number}")
+        self.emit("br label %start")
+        self.emit("start:")
         for number, local in enumerate(declared, len(kind.params)):
-            self.emit(f"store {LLVM_TYPES[local]} {zero(local)}, ptr {self.local(number)}")
+            self.emit(f"store {LLVM_TYPES[local]} {zero(local)}, ptr %l{number}")
         self._enter()
         self.open_block("function", FuncType((), kind.results))
         walk = instructions(self.module, first, self.function.end)
         for found in walk:
             self.place = found.offset
             self.step(found, walk)
-
-    def local(self, number: int) -> str:
-        """The slot of a local."""
-        return f"%l{number}"
-
-    def _take_arguments(self) -> None:
-        for number, param in enumerate(self.function.type.params):
-            self.emit(f"store {LLVM_TYPES[param]} %p{number}, ptr {self.local(number)}")
-        self.emit("br label %start")
-        self.emit("start:")
-
-    def call_in_loop(self, index: int) -> bool:
-        """Call a function that runs in the same loop as this one, or give False: it is called as usual."""
-        return False
 
     def step(self, found: Instruction, walk: Iterator[Instruction]) -> None:
         """Lower one instruction, then skip what can no longer be reached."""
@@ -267,11 +251,6 @@ class FunctionLowering(Emitter):
         self.trap_if(self.assign(f"icmp ult i64 {address}, {floor}"), traps.STACK_EXHAUSTED)
         self.lines += behind
 
-    @property
-    def size(self) -> int:
-        """How many lines of code its text has, about."""
-        return len(self.lines) + self.beside_size
-
     def text(self, inline: bool = True) -> str:
         """The LLVM definition of the function; `inline` whether callers may swallow it."""
         kind = self.function.type
@@ -292,7 +271,7 @@ class FunctionLowering(Emitter):
         attributes = ("" if inline else "noinline ") + ("#3" if self.tail_calls else "#0")
         return (
             f"define hidden {self.context.convention}{result_type(kind)} {self.context.symbol(self.index)}"
-            f"({', '.join(parameters)}) {attributes}{scope} {{\n{body}\n}}\n{self.beside}"
+            f"({', '.join(parameters)}) {attributes}{scope} {{\n{body}\n}}\n"
         )
 
 

@@ -114,7 +114,7 @@ def call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> None:
     if fn.build.gpu and fn.build.tails:
         first, owner = _bounce(fn, kind, first, owner)
     if fn.build.throws:
-        look_for_exception(fn)
+        _look_for_exception(fn)
     number = state.RESULTS
     for at, result in enumerate(kind.results):
         if at == 0:
@@ -155,7 +155,6 @@ def _bounce(fn: FunctionLowering, kind: FuncType, first: str, owner: str) -> tup
 
 def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
     values = fn.pop_many(len(kind.params))
-    fn.hands_over = True
     if not fn.build.gpu:
         called = f"{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
         # Marked so, with the convention that guest functions have, a call in this place is promised to use no stack.
@@ -170,7 +169,7 @@ def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
         return True
     if callee.code == fn.context.symbol(fn.index):
         for at, (param, value) in enumerate(values):
-            fn.emit(f"store {LLVM_TYPES[param]} {value}, ptr {fn.local(at)}")
+            fn.emit(f"store {LLVM_TYPES[param]} {value}, ptr %l{at}")
         fn.emit("br label %start")
         return True
     number = state.RESULTS
@@ -190,8 +189,7 @@ def _call_rule(fn: FunctionLowering, op: Op, index: int) -> None:
 
 def call_index(fn: FunctionLowering, index: int) -> None:
     """Call a function of this module, or one that it imports."""
-    if not fn.call_in_loop(index):
-        call(fn, fn.module.functions[index], _target(fn, index))
+    call(fn, fn.module.functions[index], _target(fn, index))
 
 
 @rule("call_indirect")
@@ -213,7 +211,6 @@ def _return_call_indirect(fn: FunctionLowering, op: Op, type_index: int, table: 
 
 @rule("ref.func")
 def _ref_func(fn: FunctionLowering, op: Op, index: int) -> None:
-    fn.refers.add(index)
     fn.push("funcref", reference_to(fn, index))
 
 
@@ -238,11 +235,10 @@ def _handler(fn: FunctionLowering, above: int = 0) -> str:
         if frame.landing:
             return frame.landing
     fn.unwinds = True
-    return fn.unwind_label
+    return "unwind"
 
 
-def look_for_exception(fn: FunctionLowering) -> None:
-    """Behind a call: go on only if it came back with a result."""
+def _look_for_exception(fn: FunctionLowering) -> None:
     pending = fn.load_cell(state.PENDING, "i64", fn.shared())
     on = fn.label("on")
     fn.emit(f"br i1 {fn.assign(f'icmp eq i64 {pending}, 0')}, label %{on}, label %{_handler(fn)}, !prof !4")

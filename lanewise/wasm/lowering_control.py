@@ -141,17 +141,17 @@ def _select(fn: FunctionLowering, op: Op, types: Any = None) -> None:
 @rule("local.get")
 def _local_get(fn: FunctionLowering, op: Op, index: int) -> None:
     kind = fn.local_types[index]
-    fn.push(kind, fn.assign(f"load {LLVM_TYPES[kind]}, ptr {fn.local(index)}"))
+    fn.push(kind, fn.assign(f"load {LLVM_TYPES[kind]}, ptr %l{index}"))
 
 
 @rule("local.set")
 def _local_set(fn: FunctionLowering, op: Op, index: int) -> None:
-    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.pop()}, ptr {fn.local(index)}")
+    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.pop()}, ptr %l{index}")
 
 
 @rule("local.tee")
 def _local_tee(fn: FunctionLowering, op: Op, index: int) -> None:
-    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.stack[-1][1]}, ptr {fn.local(index)}")
+    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.stack[-1][1]}, ptr %l{index}")
 
 
 @rule("global.get")

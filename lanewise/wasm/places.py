@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -52,19 +52,14 @@ class LineTables:
     @cached_property
     def _functions(self) -> dict[int, tuple[int, int, int]]:
         """For each function by index, the piece of code it is in, where it begins there and how long it is."""
-        return dict(self._numbered("f"))
-
-    @cached_property
-    def _loops(self) -> list[tuple[int, int, int]]:
-        return [where for _, where in self._numbered("m")]
-
-    def _numbered(self, letter: str) -> Iterator[tuple[int, tuple[int, int, int]]]:
+        found = {}
         for number, code in enumerate(self._codes):
             symbols = _object_file(code).get_section_by_name(".symtab")
             for symbol in symbols.iter_symbols() if symbols else ():
-                name = symbol.name.removeprefix(f"{self._prefix}{letter}")
+                name = symbol.name.removeprefix(f"{self._prefix}f")
                 if name.isdecimal() and symbol["st_shndx"] != "SHN_UNDEF":
-                    yield int(name), (number, int(symbol["st_value"]), int(symbol["st_size"]))
+                    found[int(name)] = number, int(symbol["st_value"]), int(symbol["st_size"])
+        return found
 
     @cached_property
     def _rows(self) -> list[tuple[list[int], list[int]]]:
@@ -117,13 +112,9 @@ class LineTables:
         if function not in self._functions:
             return None
         piece, start, size = self._functions[function]
-        if offset > size and not self._in_loop(piece, start + offset):
+        if offset > size:
             return None
         return self._line(piece, start + offset)
-
-    def _in_loop(self, piece: int, address: int) -> bool:
-        """Whether an address is in a loop that stands for functions, which lies behind one of them: see `recursion`."""
-        return any(at == piece and start < address <= start + size for at, start, size in self._loops)
 
     def _line(self, piece: int, address: int) -> int | None:
         addresses, lines = self._rows[piece]

@@ -14,7 +14,6 @@ from lanewise.wasm import (  # noqa: F401 - the rules register themselves
     traps,
 )
 from lanewise.wasm.build import Build
-from lanewise.wasm.call_graph import recursive_functions, stack_checks
 from lanewise.wasm.emitter import ModuleContext, result_type, signature
 from lanewise.wasm.lane_words import PIECE
 from lanewise.wasm.lowering import FunctionLowering
@@ -22,7 +21,6 @@ from lanewise.wasm.model import Expression, Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude, shared_state
 from lanewise.wasm.provided import declaration
-from lanewise.wasm.recursion import loop_recursion
 
 _NOTHING = FuncType((), ())
 
@@ -285,31 +283,74 @@ def _write_result(fn: FunctionLowering, kind: str, value: str, offset: int) -> N
 
 
 def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[list[tuple[int, FunctionLowering]]]:
-    """Neighbours stay together, since they tend to call each other; pieces are about equal in lines.
-
-    Functions that one loop stands for are in the piece of the first of them, which has the loop.
-    """
-    total = sum(fn.size for _, fn in functions) or 1
+    """Neighbours stay together, since they tend to call each other; pieces are about equal in lines."""
+    total = sum(len(fn.lines) for _, fn in functions) or 1
     groups: list[list[tuple[int, FunctionLowering]]] = [[]]
-    piece_of: dict[str, int] = {}
     filled = 0
     for index, fn in functions:
         if filled >= total * len(groups) / count and len(groups) < count:
             groups.append([])
-        piece = piece_of.setdefault(fn.stands_for, len(groups) - 1) if fn.stands_for else len(groups) - 1
-        groups[piece].append((index, fn))
-        filled += fn.size
+        groups[-1].append((index, fn))
+        filled += len(fn.lines)
     return groups
 
 
 def finish_lowering(lowered: dict[int, FunctionLowering], build: Build) -> None:
-    """Add what depends on all functions of a program: recursion as loops, checks of the stack, and counts of calls."""
-    looped = loop_recursion(lowered, build)
+    """Add what depends on all functions of a program: checks of the stack, and counts of calls."""
     if build.meter == "stop":
         recursive = recursive_functions(lowered)
         for index, fn in lowered.items():
-            if (fn.loops or index in recursive) and index not in looped:
+            if fn.loops or index in recursive:
                 fn.count_calls()
     if build.gpu:
-        for index in stack_checks(lowered) - looped:
+        for index in stack_checks(lowered):
             lowered[index].guard_stack()
+
+
+def stack_checks(lowered: dict[int, FunctionLowering]) -> set[int]:
+    """GPU: the functions that look whether the stack is low: in a program that may recurse, all that call others."""
+    if not recursive_functions(lowered):
+        return set()
+    return {index for index, fn in lowered.items() if fn.calls or fn.calls_unknown}
+
+
+def recursive_functions(lowered: dict[int, FunctionLowering]) -> set[int]:
+    """Functions whose calls may come back to themselves; calls through references may go anywhere."""
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
+    stack: list[int] = []
+    found = {index for index, fn in lowered.items() if fn.calls_unknown}
+    for root in lowered:
+        if root in order:
+            continue
+        work = [(root, iter(sorted(lowered[root].calls)))]
+        order[root] = low[root] = len(order)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, callees = work[-1]
+            for callee in callees:
+                if callee not in order:
+                    order[callee] = low[callee] = len(order)
+                    stack.append(callee)
+                    on_stack.add(callee)
+                    work.append((callee, iter(sorted(lowered[callee].calls))))
+                    break
+                if callee in on_stack:
+                    low[node] = min(low[node], order[callee])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    members = []
+                    while True:
+                        member = stack.pop()
+                        on_stack.discard(member)
+                        members.append(member)
+                        if member == node:
+                            break
+                    if len(members) > 1 or node in lowered[node].calls:
+                        found |= set(members)
+    return found

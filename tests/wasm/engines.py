@@ -17,9 +17,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"checks": "explicit"},
         {"fuel": 1 << 40},
         {"layout": "interleaved"},
-        {"recursion": "loop"},
     ),
-    "cuda": ({"layout": "interleaved"}, {"recursion": "loop"}),
+    "cuda": ({"layout": "interleaved"},),
 }
 """For each device, options of a store that must not change what a program does."""
 

@@ -418,22 +418,3 @@ class Writer:
 def random_module(seed: int) -> str:
     """The text of a valid module; equal seeds give equal modules."""
     return Writer(random.Random(seed)).module()
-
-
-class RecursiveWriter(Writer):
-    """Writes functions that call each other by name, in circles and often, and never as their last act."""
-
-    def operation(self, type_: str, depth: int) -> str:
-        if self.chance(0.2) and any(function.results == [type_] for function in self.functions):
-            return self.call(type_, depth)
-        return super().operation(type_, depth)
-
-    def invoke(self, function: Function, depth: int, tail: str = "") -> str:
-        operands = " ".join(self.expression(type_, depth - 2) for type_ in function.params)
-        call = f"(call $f{function.number} {operands})"
-        return f"(return {call})" if tail else call
-
-
-def recursive_module(seed: int) -> str:
-    """The text of a valid module whose functions recurse; equal seeds give equal modules."""
-    return RecursiveWriter(random.Random(seed)).module()

@@ -33,8 +33,6 @@ CPU_BUILDS = [
     {"checks": "explicit"},
     {"checks": "explicit", "meter": "count"},
     {"checks": "explicit", "meter": "stop"},
-    {"recursion": "loop"},
-    {"recursion": "loop", "meter": "stop"},
     *(
         {"checks": "explicit", "layout": layout, "alignment": alignment}
         for layout, alignment in itertools.product(("flat", "interleaved"), ("careful", "branch", "exit"))
@@ -50,7 +48,7 @@ GPU_BUILDS = [
         ("interleaved", "branch", "stop"),
         ("flat", "branch", "stop"),
     )
-] + [{"recursion": "calls"}]
+]
 
 
 @pytest.mark.parametrize("name", SMALL)
