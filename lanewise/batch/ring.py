@@ -32,7 +32,7 @@ class HostRing:
     """The ring of a run. Its slots are claimed in device memory; requests lie in memory of the host."""
 
     def __init__(self, device: CudaDevice) -> None:
-        self._mapped = device.alloc_mapped(SLOTS * _STEP + 8)
+        self._mapped = device.alloc_mapped(SLOTS * _STEP)
         self._turns = device.array(np.arange(SLOTS, dtype=np.uint64))
         self._ring = device.zeros(1, Ring.dtype)
         self._device = device
@@ -40,7 +40,8 @@ class HostRing:
         self._library = _native()
         self._waiting: ThreadPoolExecutor | None = None
         self._nowhere = device.zeros(_STEP, np.uint8)
-        self.stop_address = self._mapped.address + SLOTS * _STEP
+        self._stop = device.zeros(1, np.uint64)  # lanes look at it often, so it is in their own memory
+        self.stop_address = self._stop.address
         record = np.zeros(1, Ring.dtype)
         record["slots"], record["step"] = SLOTS, _STEP
         record["requests"], record["turns"] = self._mapped.address, self._turns.address
@@ -57,7 +58,7 @@ class HostRing:
 
     def ask_to_stop(self) -> None:
         """Set the word that lanes look at."""
-        self._mapped.array[SLOTS * _STEP :].view(np.uint32)[0] = 1
+        self._device.poke(self.stop_address, np.ones(1, np.uint64).tobytes())
 
     def serve_for(self, wave: int, service: HostService) -> None:
         """Answer the requests of a wave, on a thread of its own: whoever waits for lanes may do other things, too."""

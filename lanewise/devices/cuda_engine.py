@@ -163,10 +163,11 @@ class LocalEngine:
         self._streams = [self._stream]
         self._event = self._check(api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
-        words = int(self._check(api.cuMemHostAlloc(16, flags)))
-        self._trap_flag, self._stop_flag = (ctypes.c_uint64.from_address(words + 8 * at) for at in (0, 1))
-        self._trap_flag.value = self._stop_flag.value = 0
-        self.stop_word = words + 8
+        self._trap_flag = ctypes.c_uint64.from_address(int(self._check(api.cuMemHostAlloc(8, flags))))
+        self._trap_flag.value = 0
+        # Kernels look at it often, so it is in their own memory: a look at the host's takes thousands of cycles.
+        self.stop_word = int(self._check(api.cuMemAlloc(8)))
+        self.ask_to_stop(False)
 
     def _check(self, result: Any, what: str = "") -> Any:
         """The value of a driver call, or an error; a fault is remembered, since nothing works after it."""
@@ -359,7 +360,7 @@ class LocalEngine:
         return self._streams[stream]
 
     def ask_to_stop(self, stop: bool) -> None:
-        self._stop_flag.value = int(stop)
+        self.poke(self.stop_word, np.array([stop], np.uint64).view(np.uint8))
 
     def idle(self, stream: int = 0) -> bool:
         self._enter()

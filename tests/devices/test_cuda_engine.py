@@ -201,6 +201,7 @@ def test_launches_with_foreign_arrays_are_held_up_to_a_bound(fake, device, owned
 
 def test_memory_that_the_driver_reads_later_is_copied_first(fake, device):
     array, host = device.empty(4, f32), np.ones(4, np.float32)
+    fake.calls.clear()
     array.set(host)
     fake.answers["cuPointerGetAttribute"] = (OK, 1)
     array.set(host)
