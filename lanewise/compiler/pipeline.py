@@ -120,6 +120,7 @@ def _optimised(llvm: Any, ir: str, target: Target, name: str, level: int) -> Ite
         if not marked:
             yield module
             return
+        _give_loops_a_block_before(llvm, module, machine, level)
         checked = rounds.place_checks(str(module))
     with _parsed(llvm, checked, target, name) as module:
         _inline_checks(llvm, module, machine, level)
@@ -191,6 +192,17 @@ def _optimise(llvm: Any, module: Any, machine: Any, level: int) -> None:
         options.slp_vectorization = level > 1
         with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
             passes.run(module, builder)
+
+
+def _give_loops_a_block_before(llvm: Any, module: Any, machine: Any, level: int) -> None:
+    """A block that leads into a loop and nowhere else: what is put there runs once for each time it is entered."""
+    with (
+        llvm.create_pipeline_tuning_options(speed_level=level) as options,
+        llvm.create_pass_builder(machine, options) as builder,
+        llvm.create_new_module_pass_manager() as passes,
+    ):
+        passes.add_loop_simplify_pass()
+        passes.run(module, builder)
 
 
 def _inline_checks(llvm: Any, module: Any, machine: Any, level: int) -> None:

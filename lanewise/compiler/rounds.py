@@ -28,8 +28,13 @@ _HEAD = re.compile(r"define [^\n]*\{\n(?:[^\s:;]+:[^\n]*\n)?")
 """A function's first line, and the label of its first block where that has one."""
 _CALL = re.compile(rf"^[^\n]*\bcall void {re.escape(MARKER)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
 _CALLED = re.compile(rf"^[^\n]*\bcall void {re.escape(CALLED)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
+_PROMISES = re.compile(r"\bptr [^,%]*(?=%)")
+"""What LLVM has found out of a marker's argument, which need not hold for what the check does with it."""
+_OF_ARGUMENTS = re.compile(r"\b(?:readonly|readnone|writeonly) (?=[^,\n]*%)")
+_OF_DEFINED = re.compile(r"^attributes #\d+ = [^\n]*", re.MULTILINE)
+_OF_MEMORY = re.compile(r"(?<=[{ ])memory\((?!none\))[^)]*\) ")
+"""The same of functions, which with checks in them write what markers do not: the lane's counts."""
 _VALUE = re.compile(r'%(?:[-\w$.]+|"[^"]*")')
-_COUNT = r"  call void @lw.check_call(\g<given>)\n"
 _OF_MARKERS = re.compile(
     rf"^(?:declare [^\n]*(?:{re.escape(MARKER)}|{re.escape(CALLED)})|@llvm\.compiler\.used = )[^\n]*\n", re.MULTILINE
 )
@@ -42,7 +47,8 @@ def has_markers(ir: str) -> bool:
 
 def place_checks(ir: str) -> str:
     """The module with checks in place of markers, and with none where every way around comes to another one."""
-    return _OF_MARKERS.sub("", _FUNCTION.sub(lambda found: _in_function(found[0]), ir))
+    checked = _OF_MARKERS.sub("", _FUNCTION.sub(lambda found: _in_function(found[0]), ir))
+    return _OF_ARGUMENTS.sub("", _OF_DEFINED.sub(lambda found: _OF_MEMORY.sub("", found[0]), checked))
 
 
 def _in_function(text: str) -> str:
@@ -62,12 +68,13 @@ def _in_function(text: str) -> str:
     for number, block in enumerate(flow.blocks):
         if (call := _CALL.search(block)) is not None:
             for place in _places(number, short, ways):
-                calls.setdefault(place, call["given"])
+                calls.setdefault(place, _PROMISES.sub("ptr ", call["given"]))
     stops = _stops(ways, calls)
     blocks = [_CALL.sub("", block) for block in flow.blocks]
     for number, block in enumerate(blocks):
         if CALLED in block:
-            blocks[number] = _CALLED.sub("" if _counted_anyway(number, flow, ways, stops) else _COUNT, block)
+            anyway = _counted_anyway(number, flow, ways, stops)
+            blocks[number] = _CALLED.sub(lambda found, drop=anyway: "" if drop else _call_check(found), block)  # type: ignore[misc]
     if not stops:
         return "".join(blocks)
     for number, rounds in charges.items():
@@ -77,6 +84,10 @@ def _in_function(text: str) -> str:
     count = "  %lw.rounds = alloca i32\n  store i32 0, ptr %lw.rounds\n"
     whole = "".join(blocks)
     return head[0] + count + whole[head.end() :]
+
+
+def _call_check(marker: re.Match[str]) -> str:
+    return f"  call void @lw.check_call({_PROMISES.sub('ptr ', marker['given'])})\n"
 
 
 def _counted_anyway(number: int, flow: Flow, ways: list[list[int]], stops: set[int]) -> bool:

@@ -20,14 +20,12 @@ from lanewise.compiler import Cache, assemble_piece, default_cache, find_ptxas, 
 from lanewise.compiler.targets import OLDEST_SM
 from lanewise.devices.cubin import largest_frame
 from lanewise.devices.cuda_driver import check, driver, error_of
-from lanewise.errors import CompileError, DeviceError, DeviceLostError, NoDeviceError, OutOfMemoryError
+from lanewise.errors import CompileError, DeviceError, DeviceLostError, NoDeviceError
 from lanewise.lang.lane import NO_TRAP, Traps
 
 _WORTH_ASSEMBLING = 2
 """Pieces of a program from which assembling them at the same time is worth starting processes."""
 _LOG_BYTES = 16 * 1024
-_KEPT = 4
-"""The part of a GPU's memory that this process keeps when it has been freed."""
 _MACHINE_CODE = b"\x7fELF"
 """How machine code begins; PTX is text."""
 _HIDDEN = "I4xQ"
@@ -159,7 +157,6 @@ class LocalEngine:
         self._stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self.stream_handle: int | None = int(self._stream)
         self._side_stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
-        self._keep_memory()
         self._streams = [self._stream]
         self._event = self._check(api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
@@ -206,23 +203,9 @@ class LocalEngine:
             "driver": int(self._check(api.cuDriverGetVersion())),
         }
 
-    def _keep_memory(self) -> None:
-        """Have memory that was freed stay with this process: getting much of it anew takes longer than clearing it."""
-        api = self._api
-        self._pool = self._check(api.cuDeviceGetDefaultMemPool(self._handle))
-        kept = int(self._check(api.cuDeviceTotalMem(self._handle))) // _KEPT
-        threshold = api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-        self._check(api.cuMemPoolSetAttribute(self._pool, threshold, api.cuuint64_t(kept)))
-
     def alloc(self, nbytes: int, what: str) -> int:
         self._enter()
-        try:
-            return int(self._check(self._api.cuMemAllocAsync(max(nbytes, 1), self._stream), what))
-        except OutOfMemoryError:
-            # What is kept may lie in pieces that are too small.
-            self._check(self._api.cuStreamSynchronize(self._stream))
-            self._check(self._api.cuMemPoolTrimTo(self._pool, 0))
-            return int(self._check(self._api.cuMemAllocAsync(max(nbytes, 1), self._stream), what))
+        return int(self._check(self._api.cuMemAllocAsync(max(nbytes, 1), self._stream), what))
 
     def free(self, address: int, shared: bool) -> None:
         api = self._api

@@ -246,14 +246,14 @@ def _exits(build: Build) -> str:
         cell_at(build, state.FUEL, "%fuel_at", "%shared"),
     )
     left_at = cell_at(build, state.FUEL_LEFT, "%left_at", "%shared")
-    # On a GPU a call that comes back, even one that is hardly ever made, costs registers all around it.
-    inline = "alwaysinline" if build.gpu and build.meter == "stop" and not build.process else "noinline"
+    # Looks stay calls: written out, a way that comes back beside one that ends the lane keeps the lanes of a GPU from
+    # meeting again behind them.
     return f"""
 {declared}
 define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
 {find}{cell_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
 }}
-define internal void @lw.look(ptr %st, i32 %place) cold {inline} #1 {{
+define internal void @lw.look(ptr %st, i32 %place) cold noinline #1 {{
 {_ask_kernel(build) if build.process else f"{find}{stop_at}{_ASK}"}  %stopped = icmp ne i32 %asked, 0
   br i1 %stopped, label %stop, label %on
 stop:
@@ -262,7 +262,7 @@ stop:
 on:
   ret void
 }}
-define internal void @lw.refuel(ptr %st, i32 %place) cold {inline} #1 {{
+define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
 {find}{fuel_at}{left_at}
   call void @lw.look(ptr %st, i32 %place)
   %left = load i64, ptr %left_at, align 8, !tbaa !2

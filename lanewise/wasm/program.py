@@ -59,17 +59,14 @@ class ModuleProgram:
         # assemblers take very long for very large functions.
         swallow = _SMALL if count > 1 and self.build.gpu else 10**9
         groups = _split([(index, fn) for index, fn in lowered.items()], count)
-        alone = len(groups) == 1 and self.build.lanes  # nobody else calls its functions: what is called once is inlined
         parts = []
         for number, group in enumerate(groups):
             texts = [fn.text(inline=len(fn.lines) <= swallow) for _, fn in group]
             if number == len(groups) - 1:
                 texts += [self._init(), *self._thunks(), *self.tails(lowered)]
-                texts += [self._functions_table(alone), self._entry()]
+                texts += [self._functions_table(), self._entry()]
             own = {index for index, _ in group}
             texts += [note for _, fn in group for note in fn.metadata]
-            if alone:
-                texts = [text.replace("define hidden", "define internal", 1) for text in texts]
             parts.append(
                 Part(f"{self.context.prefix}part{number}", self._module_text(texts, own, number == len(groups) - 1))
             )
@@ -214,7 +211,7 @@ class ModuleProgram:
         fn.emit(f"ret {result_type(kind)} {fn.assign(call)}" if kind.results else f"{call}\nret void")
         return self._definition(fn, f"{result_type(kind)} {self.context.tail_symbol(index)}(ptr %st)", guest=False)
 
-    def _functions_table(self, alone: bool) -> str:
+    def _functions_table(self) -> str:
         rows = [f"{_ENTRY} zeroinitializer"]
         tails = self.build.gpu and self.build.tails
         for at, body in enumerate(self.module.bodies):
@@ -230,8 +227,8 @@ class ModuleProgram:
             rows.append(f"{_ENTRY} {{ i64 0, ptr {init}, ptr null, ptr {self._thunk_symbol(_NOTHING)} }}")
         else:
             rows.append(f"{_ENTRY} zeroinitializer")
-        name, linkage = self.context.functions_symbol, "internal" if alone else "hidden"
-        return f"{name} = {linkage} constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
+        name = self.context.functions_symbol
+        return f"{name} = hidden constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
 
     def _entry(self) -> str:
         """GPU: the kernel that calls one function of one instance, named by its entry in the function table."""

@@ -146,3 +146,19 @@ c:
 """
     made = stages(f"define void @f(ptr %st, i32 %n) {{\n{body}}}\n{AROUND}", Target.nvptx(90))["optimised"]
     assert made.count("store i32") > made.count("call void @look") == 2  # the unrolled loop, and that of the rest
+
+
+def test_what_llvm_concluded_from_markers_does_not_outlive_them():
+    text = """define void @f(ptr nonnull readonly %st) #0 {
+  call void @lw.called(ptr nonnull readonly captures(none) %st, i32 7) #1
+  ret void
+}
+declare void @lw.called(ptr captures(none), i32)
+attributes #0 = { nounwind memory(read, inaccessiblemem: readwrite) "key"="1" }
+attributes #1 = { memory(none) }
+"""
+    checked = place_checks(text)
+    assert "call void @lw.check_call(ptr %st, i32 7)" in checked
+    assert "define void @f(ptr nonnull %st) #0 {" in checked
+    assert 'attributes #0 = { nounwind "key"="1" }' in checked
+    assert "attributes #1 = { memory(none) }" in checked

@@ -17,7 +17,7 @@ from lanewise.wasm.build import gpu_build
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lanes import LaneProgram
 
-LOOK = "load volatile i32"
+LOOK = "call fastcc void @lw.look("
 """What reads the request to stop."""
 
 ENDLESS = {
