@@ -16,7 +16,7 @@ from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import gpu_build
 from lanewise.wasm.compile import code_bytes
-from lanewise.wasm.cuda_lanes import SLOT_GROUP, STACK_BYTES
+from lanewise.wasm.cuda_lanes import STACK_BYTES
 from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_setup import lane_choices
@@ -46,6 +46,7 @@ class CudaSlots:
             "lanes": True,
             "process": True,
             "layout": place.layout,
+            "registers": place.registers or 0,
             "alignment": "branch" if code_bytes(module) < _BRANCH_BELOW else "careful",
             "meter": "stop" if task.limits.fuel is None else "count",
             "team": program.team,
@@ -61,7 +62,7 @@ class CudaSlots:
         codes = [*made.codes, kernel_code(device.target)]
         self._kernel = device.load_native(codes, "program", ENTRY, "Q", stack)
         self._room = stack_room(self._kernel, stack)
-        self.group = task.buffers.group if program.meets else SLOT_GROUP
+        self.group = task.buffers.group if program.meets else place.group
         self._allocate(
             task.lanes * max(1, program.team), max(WARP_SIZE, self.group if self._meets else program.team), wait
         )

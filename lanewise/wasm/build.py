@@ -50,6 +50,8 @@ class Build:
     reserve: int = 0
     """Bytes that a lane's memory can grow to; 0 for the usual."""
 
+    registers: int = 0
+    """GPU, many lanes: registers that a thread may have; 0 for as many as it can use."""
     stats: bool = False
     """GPU, many lanes: whether loops count how many lanes of a warp are in step; slower."""
 

@@ -28,13 +28,10 @@ from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.placement import SEARCH, Placement, parse_placement
-from lanewise.wasm.tuning import USUAL, Tuner, Turn, candidates, layout_seconds
+from lanewise.wasm.tuning import USUAL, Tuner, Turn, candidates, layout_seconds, variants
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
-SLOT_GROUP = 128
-"""Threads in a group of slots: small, so that groups that end make room for others."""
-
 
 _HOPELESS = 2.0
 """A placement that takes so many times as long as the best is not tried to the end."""
@@ -82,7 +79,8 @@ class CudaLanes:
 
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
-            key = (scalars, build.alignment, build.layout)  # all else is the same in the builds of one function
+            # All else is the same in the builds of one function.
+            key = (scalars, build.alignment, build.layout, build.registers)
             if key not in self._loaded:
                 made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
                 stack = STACK_BYTES if made.facts.can_stop else 0
@@ -138,7 +136,7 @@ class CudaLanes:
         first = 0
         while first < count:
             turn = Turn(self._pinned, count) if self._pinned else self._tuner.turn(count - first)
-            build = replace(self._build, layout=turn.placement.layout)
+            build = self._placed(turn.placement)
             start = time.perf_counter()
             self._load(scalars, build)
             preparing = time.perf_counter() - start
@@ -149,6 +147,9 @@ class CudaLanes:
             first = elements.stop
         if not self._pinned:
             self._tuner.save()
+
+    def _placed(self, place: Placement) -> Build:
+        return replace(self._build, layout=place.layout, registers=place.registers or 0)
 
     def tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         """Run all elements in every placement that is worth a trial, and remember which is the fastest.
@@ -164,16 +165,22 @@ class CudaLanes:
         given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
         results = [device.zeros(shape, DTYPES[kind]) for kind in self._module.functions[self._index].results]
         taken: dict[Placement, float] = {}
-        for place in (USUAL, *(places or candidates(device.properties.resident_threads))):
-            build = replace(self._build, layout=place.layout)
+
+        def attempt(place: Placement) -> None:
             most = _HOPELESS * min(taken.values(), default=math.inf)
             for _ in range(2):  # the first time, code and memory may be new
                 status = device.zeros(count, np.uint64)
-                seconds = self._launch(scalars, build, place, given, results, status, range(count), None, most)
+                build, elements = self._placed(place), range(count)
+                seconds = self._launch(scalars, build, place, given, results, status, elements, None, most)
                 taken[place] = min(seconds, taken.get(place, math.inf))
                 if seconds >= most:
                     break
             self._tuner.learn(place, taken[USUAL] / taken[place])
+
+        for place in (USUAL, *(places or candidates(device.properties.resident_threads))):
+            attempt(place)
+        for place in [] if places else variants(min(taken, key=lambda one: taken[one])):
+            attempt(place)
         self._tuner.save()
         return {str(place): seconds for place, seconds in taken.items()}
 
@@ -184,7 +191,7 @@ class CudaLanes:
         words[again] = 0
         status = self._device.array(words)
         place = self._pinned or self._tuner.known.best()
-        careful = replace(self._build, alignment="careful", layout=place.layout)
+        careful = replace(self._placed(place), alignment="careful")
         indices = self._device.array(again.astype(np.uint64))
         self._launch(scalars, careful, place, given, results, status, range(len(again)), indices)
         return status.get()
@@ -241,7 +248,7 @@ class CudaLanes:
         device.wait()  # for the memory: what follows is timed
         start = time.perf_counter()
         while True:
-            device.launch_native(kernel, slots << place.spread, SLOT_GROUP, [self._block(words)])
+            device.launch_native(kernel, slots << place.spread, place.group, [self._block(words)])
             finished = device.finish_or_stop(self._timeout if most == math.inf else most)
             if not finished and most < math.inf:
                 return time.perf_counter() - start

@@ -305,10 +305,9 @@ class LaneProgram:
     # --- the GPU -----------------------------------------------------------------------------------------------------
 
     def _kernel(self, body: str) -> str:
-        return (
-            f"define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) "
-            f'"nvvm.maxntid"="{LANE_GROUP}" {{\n{body}}}\n'
-        )
+        limits = f'"nvvm.maxntid"="{LANE_GROUP}"'
+        limits += f' "nvvm.maxnreg"="{self.build.registers}"' if self.build.registers else ""
+        return f"define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {limits} {{\n{body}}}\n"
 
     def _plain_gpu(self) -> str:
         """A thread an element; its state, as far as there is one, is local."""

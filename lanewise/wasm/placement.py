@@ -1,11 +1,13 @@
 """Where lanes live on a GPU: how their memory lies, how many of a warp's threads have one, how many there are at once.
 
 No choice is right for all programs: lanes in step want full warps over interleaved memory, lanes that go different ways
-want fewer to a warp, and lanes that touch much memory want to be as few as the cache feeds.
+want fewer to a warp, and lanes that touch much memory want to be as few as the cache feeds. Registers are another such
+question, for with more of them a thread waits less for memory, and fewer threads are there to wait instead of it.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import get_args
 
@@ -13,7 +15,12 @@ from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm.build import Layout
 
+GROUP = 128
+"""Threads in a group: few, so that groups that end make room for others."""
+GROUPS = (32, 64, GROUP, 256)
 _FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224, or search"
+_WORDS = re.compile(r"([a-z]+)/(\d+)/(all|\d+)(?:/(\d+)r)?(?:/(\d+)g)?")
+_REGISTERS = range(24, 256)
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,10 @@ class Placement:
     """A power of two; the warp's other threads do nothing."""
     resident: int | None = None
     """Lanes at once; None for as many as there are threads for."""
+    registers: int | None = None
+    """Registers that a thread may have; None for as many as it can use."""
+    group: int = GROUP
+    """Threads in a group."""
 
     def __post_init__(self) -> None:
         if self.layout not in get_args(Layout):
@@ -33,9 +44,16 @@ class Placement:
             raise ArgumentError(f"lanes per warp are a power of two up to {WARP_SIZE}, not {self.lanes_per_warp}")
         if self.resident is not None and self.resident < 1:
             raise ArgumentError(f"there is 1 resident lane or more, not {self.resident}")
+        if self.registers is not None and self.registers not in _REGISTERS:
+            raise ArgumentError(f"a thread has {_REGISTERS[0]} to {_REGISTERS[-1]} registers, not {self.registers}")
+        if self.group not in GROUPS:
+            raise ArgumentError(f"a group has {', '.join(map(str, GROUPS))} threads, not {self.group}")
 
     def __str__(self) -> str:
-        return f"{self.layout}/{self.lanes_per_warp}/{'all' if self.resident is None else self.resident}"
+        words = [self.layout, str(self.lanes_per_warp), "all" if self.resident is None else str(self.resident)]
+        words += [] if self.registers is None else [f"{self.registers}r"]
+        words += [] if self.group == GROUP else [f"{self.group}g"]
+        return "/".join(words)
 
     @property
     def spread(self) -> int:
@@ -59,8 +77,14 @@ def placement_or_search(text: str) -> Placement | str:
 
 def parse_placement(text: str) -> Placement:
     """A placement as it is shown."""
-    words = text.split("/")
-    if len(words) != 3 or not words[1].isdecimal() or not (words[2] == "all" or words[2].isdecimal()):
+    found = _WORDS.fullmatch(text)
+    if found is None:
         raise ArgumentError(f"{text!r} is no placement; write {_FORM}")
-    layout, lanes, resident = words
-    return Placement(layout, int(lanes), None if resident == "all" else int(resident))  # type: ignore[arg-type]
+    layout, lanes, resident, registers, group = found.groups()
+    return Placement(
+        layout,  # type: ignore[arg-type]
+        int(lanes),
+        None if resident == "all" else int(resident),
+        None if registers is None else int(registers),
+        GROUP if group is None else int(group),
+    )

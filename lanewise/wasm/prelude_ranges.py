@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.prelude_warp import WARP_FILL
+from lanewise.wasm.prelude_warp import warp_ranges
 
 
 def cell_at(build: Build, cell: int, name: str, base: str = "%record") -> str:
@@ -156,13 +156,21 @@ def _cell_ranges(build: Build) -> str:
   store i64 %v, ptr %at.x, align 8
 """
     together = build.gpu and build.layout == "flat" and not build.team  # threads of a lane have one memory
-    fill_cells = f"""
+    own = f"""
 define internal void @lw.cells_fill(ptr %base, i64 %word, i64 %count) #1 {{
 begin:
 {_loop("%count", fill_cells)}  ret void
 }}
+define internal void @lw.cells_copy(ptr %to, ptr %from, i64 %count, i1 %backwards) #1 {{
+begin:
+{_loop("%count", move_cells, "%backwards")}  ret void
+}}
+define internal void @lw.cells_init(ptr %to, ptr %source, i64 %count) #1 {{
+begin:
+{_loop("%count", bring_cells)}  ret void
+}}
 """
-    return f"""{WARP_FILL if together else fill_cells}
+    return f"""{warp_ranges() if together else own}
 define internal void @lw.bytes_fill(ptr %base, i64 %start, i8 %byte, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", fill)}  ret void
@@ -174,14 +182,6 @@ begin:
 define internal void @lw.bytes_init(ptr %to, i64 %into, ptr %source, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", bring)}  ret void
-}}
-define internal void @lw.cells_copy(ptr %to, ptr %from, i64 %count, i1 %backwards) #1 {{
-begin:
-{_loop("%count", move_cells, "%backwards")}  ret void
-}}
-define internal void @lw.cells_init(ptr %to, ptr %source, i64 %count) #1 {{
-begin:
-{_loop("%count", bring_cells)}  ret void
 }}
 define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) noinline #1 {{
 {_ends(build, "%start", "true")}few:

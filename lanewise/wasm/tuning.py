@@ -9,7 +9,7 @@ within one run each, since runs differ in what their lanes have to do.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lanewise import __version__
 from lanewise.compiler import Cache, default_cache
@@ -28,6 +28,8 @@ _CODE_PER_SECOND = 20_000
 """Bytes of a guest's code that are compiled in a second."""
 _WORTH_SAVING = 0.05
 """Seconds that the purse must have grown by."""
+_REGISTERS = (64, 128)
+_GROUP = 64
 _SPLIT = 32
 """A run is begun with a part of its lanes, from which the rest learns, if it fills the GPU so many times."""
 
@@ -47,8 +49,14 @@ def candidates(threads: int) -> list[Placement]:
     return [place for place in found if place.resident is None or place.resident >= WARP_SIZE]
 
 
+def variants(best: Placement) -> list[Placement]:
+    """What is tried when the best of these is known: the same with fewer registers, or with smaller groups."""
+    fewer = [replace(best, registers=registers) for registers in _REGISTERS]
+    return [*fewer, replace(best, group=_GROUP)]
+
+
 def layout_seconds(code_bytes: int) -> float:
-    """How long it may take to make code for another layout, of a program of a size."""
+    """How long it may take to make other code for a program of a size, for another layout or with fewer registers."""
     return 1.0 + code_bytes / _CODE_PER_SECOND
 
 
@@ -74,6 +82,11 @@ class Known:
         """The fastest of all."""
         place = max(self.ratios, key=lambda one: self.ratios[one], default=USUAL)
         return place if self.ratios.get(place, 0.0) > _BETTER else USUAL
+
+    def best_plain(self) -> Placement:
+        """The fastest of those that are no variants."""
+        best = self.best()
+        return replace(best, registers=None, group=USUAL.group)
 
     def ratio(self, place: Placement) -> float:
         """How fast it is in a placement, 1 for the usual."""
@@ -106,7 +119,7 @@ class Tuner:
         search: bool = False,
         layout_seconds: float = 1.0,
     ) -> None:
-        """`search` tries all there is, whatever it costs; `layout_seconds` is what code for another layout may take."""
+        """`search` tries all there is, whatever it costs; `layout_seconds` is what other code may take."""
         self._key = Cache.key_of("placement", __version__, device, *program)
         self._threads = threads
         self._search = search
@@ -114,7 +127,7 @@ class Tuner:
         stored = default_cache().get(self._key)
         self.known = Known() if stored is None else read_known(stored.decode(errors="replace"))
         self._note_saved()
-        self._layouts = {self.known.best().layout}
+        self._made = {_code_of(self.known.best())}
         self._pace: float | None = None
         self.used: list[Turn] = []
         """What was chosen, the latest last."""
@@ -128,23 +141,28 @@ class Tuner:
             if self._search or left >= _SPLIT * slots:
                 chosen = Turn(best, min(left, slots))
         else:
-            for place in candidates(self._threads):
+            for place in self._untried():
                 slots = place.slots(left, self._threads)
-                if place not in self.known.ratios and slots <= left and self._affords(place, slots, left):
+                if slots <= left and self._affords(place, slots, left):
                     chosen = Turn(place, slots, trial=True)
                     break
         self.used.append(chosen)
         return chosen
 
+    def _untried(self) -> list[Placement]:
+        """What is left to try: variants of the best when all others are known."""
+        places = [place for place in candidates(self._threads) if place not in self.known.ratios]
+        return places or [place for place in variants(self.known.best_plain()) if place not in self.known.ratios]
+
     def _affords(self, place: Placement, lanes: int, left: int) -> bool:
         assert self._pace is not None
         cost = (_FEARED - 1) * lanes * self._pace
-        cost += 0.0 if place.layout in self._layouts else self._layout_seconds
+        cost += 0.0 if _code_of(place) in self._made else self._layout_seconds
         return self._search or cost <= self.known.purse + _SHARE * left * self._pace
 
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
         """How long the lanes of a turn took, and how long it took before to make code for them."""
-        self._layouts.add(turn.placement.layout)
+        self._made.add(_code_of(turn.placement))
         if not turn.trial:
             self._pace = seconds / turn.lanes
             self.known.purse += _SHARE * seconds
@@ -175,6 +193,11 @@ class Tuner:
         return explain(self.known, self.used, self._threads)
 
 
+def _code_of(place: Placement) -> tuple[str, int | None]:
+    """What decides the code of a placement."""
+    return place.layout, place.registers
+
+
 def explain(known: Known, used: list[Turn], threads: int) -> list[str]:
     """The same from its parts."""
     best = known.best()
@@ -188,7 +211,8 @@ def explain(known: Known, used: list[Turn], threads: int) -> list[str]:
     lines = [f"placement: {best}, {why}"]
     for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
         lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if str(place) in tried else ''}")
-    untried = [str(place) for place in candidates(threads) if place not in known.ratios]
+    places = [*candidates(threads), *variants(known.best_plain())]
+    untried = [str(place) for place in places if place not in known.ratios]
     if untried:
         lines.append(f"  not tried: {', '.join(untried)}")
         lines.append(f"  {known.purse:.3g} s may be spent on trials; each run adds {_SHARE:.0%} of its time")

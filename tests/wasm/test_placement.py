@@ -9,7 +9,15 @@ from test_builds import PROGRAMS
 import lanewise as lw
 from lanewise.wasm.placement import Placement, parse_placement
 
-PLACES = ["interleaved/32/all", "interleaved/8/all", "interleaved/1/64", "flat/32/all", "flat/4/96", "flat/1/32"]
+PLACES = [
+    "interleaved/32/all",
+    "interleaved/8/all",
+    "interleaved/1/64",
+    "flat/32/all",
+    "flat/4/96",
+    "flat/1/32",
+    "flat/8/64/64r/64g",
+]
 LANES = 200
 PI = Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm"
 
@@ -29,6 +37,9 @@ def test_a_placement_is_read_as_it_is_shown(place):
         ("flat/3/all", "lanes per warp are a power of two up to 32, not 3"),
         ("flat/64/all", "lanes per warp are a power of two up to 32, not 64"),
         ("flat/8/0", "there is 1 resident lane or more, not 0"),
+        ("flat/8/all/4r", "a thread has 24 to 255 registers, not 4"),
+        ("flat/8/all/48g", "a group has 32, 64, 128, 256 threads, not 48"),
+        ("flat/8/all/64", "'flat/8/all/64' is no placement"),
     ],
 )
 def test_what_is_no_placement_is_refused_in_a_sentence(text, sentence):

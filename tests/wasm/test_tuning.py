@@ -3,7 +3,7 @@
 import pytest
 
 from lanewise.wasm.placement import Placement, parse_placement
-from lanewise.wasm.tuning import USUAL, Known, Tuner, Turn, candidates, read_known
+from lanewise.wasm.tuning import USUAL, Known, Tuner, Turn, candidates, read_known, variants
 
 THREADS = 2048
 FAST, SLOW = candidates(THREADS)[:2]
@@ -39,7 +39,7 @@ def test_a_short_run_is_in_the_usual_placement_whole():
 
 def test_a_long_run_tries_others_and_goes_on_with_the_best():
     turns, _, _ = run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
-    assert {turn.placement for turn in turns if turn.trial} == set(candidates(THREADS))
+    assert {turn.placement for turn in turns if turn.trial} == {*candidates(THREADS), *variants(FAST)}
     assert turns[0] == Turn(USUAL, THREADS)
     assert turns[-1].placement == FAST
     assert turns[-1].lanes > 900 * THREADS
@@ -59,13 +59,14 @@ def test_what_was_found_is_remembered_and_no_run_tries_it_again():
 
 def test_many_short_runs_save_for_trials():
     trials = [turn for _ in range(400) for turn in run(tuner(), 40 * THREADS, {})[0] if turn.trial]
-    assert {turn.placement for turn in trials} == set(candidates(THREADS))
+    assert {turn.placement for turn in trials} == {*candidates(THREADS), *variants(USUAL)}
 
 
 def test_a_search_tries_all_it_has_lanes_for():
-    turns, _, _ = run(tuner(search=True), 20 * THREADS, {SLOW: 9e-3, FAST: 0.9e-3})
-    assert {turn.placement for turn in turns if turn.trial} == set(candidates(THREADS))
-    assert turns[-1].placement == FAST
+    few_registers = variants(FAST)[0]
+    turns, _, _ = run(tuner(search=True), 20 * THREADS, {SLOW: 9e-3, FAST: 0.9e-3, few_registers: 0.8e-3})
+    assert {turn.placement for turn in turns if turn.trial} == {*candidates(THREADS), *variants(FAST)}
+    assert turns[-1].placement == few_registers
 
 
 def test_code_for_another_layout_counts_as_a_cost():
