@@ -67,6 +67,7 @@ class CudaWaves(WaveBackend):
         self._ring = HostRing(device)
         self._allocate(task)
         self._clock = self._read_clock() - time.monotonic_ns()
+        self._began, self._timed = time.perf_counter(), 0.0
 
     def _make_slots(self, place: Placement, *, wait: bool) -> CudaSlots:
         made = CudaSlots(self.task, self.program, self._device, place, wait=wait)
@@ -111,10 +112,13 @@ class CudaWaves(WaveBackend):
         if not left or not self._may_start():
             return 0
         if self._turn is None:
-            self._turn = Turn(self._settled, left) if self._settled else self._tuner.turn(left)
+            trials = not self._waves  # which have the GPU to themselves
+            self._turn = Turn(self._settled, left) if self._settled else self._tuner.turn(left, trials=trials)
         turn = self._turn
         start = time.perf_counter()
         if turn.placement != self._slots.place:
+            if not self._waves:
+                del self._slots  # both may have no room beside each other
             try:
                 self._slots = self._make_slots(turn.placement, wait=bool(self._waves))
             except OutOfMemoryError:
@@ -128,21 +132,20 @@ class CudaWaves(WaveBackend):
         return min(turn.lanes, most)
 
     def _may_start(self) -> bool:
-        """Whether another wave would find something to do, and would not disturb one that is measured."""
         if not self._waves:
             return True
         if self._together or self._copies_are_many or len(self._waves) >= _MOST_WAVES:
             return False
-        latest, _ = self._waves[-1]
-        return latest.taken and (latest.turn is None or latest.seconds is not None)
+        return self._waves[-1][0].lets_others_begin
 
     def start(self, first: int, count: int, service: HostService) -> Wave:
         used = {wave.stream for wave, _ in self._waves}
         stream = next(number for number in range(1, _MOST_WAVES + 1) if number not in used)
         turn, self._turn = self._turn, None
         assert turn is not None
-        alone = not self._waves and not self._settled
-        measured = Turn(turn.placement, count, turn.trial) if alone else None
+        # The first wave says how fast lanes are, and trials are compared with it; all others run side by side.
+        timed = not self._settled and (turn.trial or first == 0)
+        measured = Turn(turn.placement, count, turn.trial) if timed else None
         wave = CudaWave(self._device, self._slots, stream, count, self._console_of(stream), measured)
         wave.preparing = self._preparing
         self._putting = wave
@@ -197,17 +200,17 @@ class CudaWaves(WaveBackend):
         while self._waves:
             for wave, service in self._waves:
                 wave.check(service)
-            over = [wave for wave, _ in self._waves if wave.over]
-            for wave, _ in self._waves:
                 self._learn(wave)
-            self._waves = [one for one in self._waves if not one[0].over]
-            if over or self._may_start() or time.monotonic() >= deadline:
+            running = [one for one in self._waves if not one[0].over]
+            some_over, self._waves = len(running) < len(self._waves), running
+            if some_over or self._may_start() or time.monotonic() >= deadline:
                 return
             time.sleep(_CAREFUL_CHECKS_SECONDS if self._waves[-1][0].taken else _IDLE_CHECKS_SECONDS)
 
     def _learn(self, wave: CudaWave) -> None:
-        if wave.turn is not None and wave.seconds is not None:
+        if wave.turn is not None and wave.seconds is not None and wave.lets_others_begin:
             self._tuner.took(wave.turn, wave.seconds, wave.preparing)
+            self._timed += wave.seconds
             wave.turn = None
 
     def stop(self) -> None:
@@ -232,6 +235,7 @@ class CudaWaves(WaveBackend):
         """Give the memory back at once: the next run needs it, and this object may live on in some traceback."""
         self._ring.close()
         if self._settled is None and not self._device.lost:
+            self._tuner.ran(max(0.0, time.perf_counter() - self._began - self._timed))
             self._tuner.save()
         self._waves = []
         self._consoles = {}

@@ -19,8 +19,11 @@ _MOSTLY = 0.9
 """How many of its lanes must have ended for a wave to tell how fast lanes are: some may take very long."""
 
 
+_LATE = 1.5
+
+
 class CudaWave(Wave):
-    """What a wave writes, and how far it is. `turn` is what was chosen for it, None if its time tells nothing."""
+    """What a wave writes, and how far it is. `turn` is what was chosen for it, None if its time is not taken."""
 
     def __init__(
         self, device: CudaDevice, slots: CudaSlots, stream: int, count: int, console_bytes: Any, turn: Turn | None
@@ -79,6 +82,14 @@ class CudaWave(Wave):
         self.over = idle
         if self.taken and self.seconds is None and (idle or self._mostly_ended()):
             self.seconds = time.perf_counter() - self._began
+
+    @property
+    def lets_others_begin(self) -> bool:
+        """Whether another wave would find something to do, and would not disturb one whose time is taken: that has the
+        GPU to itself until it is over, but for lanes that take half as long again as most of them did."""
+        if self.turn is None or self.over:
+            return self.taken
+        return self.seconds is not None and time.perf_counter() - self._began > _LATE * self.seconds
 
     def _mostly_ended(self) -> bool:
         return self.turn is not None and int((self.look()["state"] == LANE_ENDED).sum()) >= _MOSTLY * self._count

@@ -132,15 +132,15 @@ class Tuner:
         self.used: list[Turn] = []
         """What was chosen, the latest last."""
 
-    def turn(self, left: int) -> Turn:
-        """Where the next of so many lanes live, and how many of them."""
+    def turn(self, left: int, *, trials: bool = True) -> Turn:
+        """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best."""
         best = self.known.best()
         slots = best.slots(left, self._threads)
         chosen = Turn(best, left)
         if self._pace is None:
             if self._search or left >= _SPLIT * slots:
                 chosen = Turn(best, min(left, slots))
-        else:
+        elif trials:
             for place in self._untried():
                 slots = place.slots(left, self._threads)
                 if slots <= left and self._affords(place, slots, left):
@@ -173,6 +173,10 @@ class Tuner:
         self.learn(turn.placement, usual_seconds / seconds * self.known.ratio(self.known.best()))
         if self.known.best() == turn.placement:
             self._pace = seconds / turn.lanes
+
+    def ran(self, seconds: float) -> None:
+        """Lanes ran for a time that says nothing of how fast they were."""
+        self.known.purse += _SHARE * seconds
 
     def learn(self, place: Placement, ratio: float) -> None:
         """Note how fast the program is in a placement, as a multiple of the usual one."""
