@@ -67,6 +67,9 @@ class CpuLanes:
                 self._loaded[scalars] = loaded
             return loaded
 
+    placement = ""
+    """A core has one lane at a time: there is nothing to place."""
+
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""
         loaded = self._load(tuple(not array.shape for array in arrays))

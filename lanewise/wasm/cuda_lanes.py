@@ -66,6 +66,11 @@ class CudaLanes:
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
         self._blocks: dict[bytes, DeviceArray] = {}
 
+    @property
+    def placement(self) -> str:
+        """Where elements live that need a slot."""
+        return str(self._placement)
+
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
             key = (scalars, build.alignment)  # all else is the same in the builds of one function

@@ -71,6 +71,11 @@ class VectorFunction:
             raise self._error(trapped, found, given)
         return found
 
+    @property
+    def placement(self) -> str:
+        """Where lanes live on a GPU, such as "interleaved/32/all"; empty on a CPU."""
+        return str(self._runner.placement)
+
     def _run_again(self, given: list[Any], lane: int) -> WasmTrap | None:
         """Run one lane once more, on a CPU, where a trap tells the calls that it was in."""
         hosts = [array.get() if isinstance(array, DeviceArray) else array for array in given]

@@ -272,3 +272,8 @@ def test_asking_twice_compiles_once(module, device):
     first, second = module.func("add32", device=device), module.func("add32", device=device, errors="mask")
     assert first._runner is second._runner
     assert module.func("add32", device=device, fuel=5)._runner is not first._runner
+
+
+def test_a_function_says_where_its_lanes_live(module, device):
+    placed = module.func("add32", device=device, placement="flat/8/64").placement
+    assert placed == ("" if device.name == "cpu" else "flat/8/64")
