@@ -52,8 +52,20 @@ def guest(name: str) -> Guest:
 def native_source(name: str) -> Path | None:
     """The C source of a program that can be compiled for the host; None if it is none of those."""
     found = _programs()[name]
-    source = Path(sys.modules["lanewise_guests"].SOURCES) / found.source
+    source = _sources() / found.source
     return source if source.suffix == ".c" and "__builtin_wasm_" not in source.read_text() else None
+
+
+def cuda_source(name: str) -> Path | None:
+    """The source of a program that has been written once more, by hand, for CUDA; None if it has not."""
+    source = _sources() / f"{name}.cu"
+    return source if source.is_file() else None
+
+
+def _sources() -> Path:
+    """The folder of the sources, which is that of the table."""
+    _programs()
+    return Path(sys.modules["lanewise_guests"].SOURCES)
 
 
 @cache

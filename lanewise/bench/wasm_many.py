@@ -1,4 +1,7 @@
-"""Benchmark `wasm`: guest programs on all lanes of a device, against wasmtime and native code on all cores."""
+"""Benchmark `wasm`: guest programs on all lanes of a device, against wasmtime and native code on all cores.
+
+On a CUDA GPU some are also compared with what a programmer would write by hand for it.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,13 @@ import numpy as np
 import lanewise as lw
 from lanewise.bench.result import Result, WrongResultError, figure
 from lanewise.bench.timing import Run, bests
-from lanewise.bench.wasm_guests import Guest, guest, native_source
+from lanewise.bench.wasm_by_hand import ByHand
+from lanewise.bench.wasm_guests import Guest, cuda_source, guest, native_source
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
+from lanewise.devices.cuda import CudaDevice
+from lanewise.errors import CompileError, DeviceError
 
 PROGRAMS = (
     "sha256", "pbkdf2", "scrypt", "mix", "lz", "json", "regex", "heapsort", "nbody", "mandelbrot", "blur", "phash",
@@ -32,6 +38,8 @@ PROGRAMS = (
 )  # fmt: skip
 GPU_TARGETS = {"sha256": 75, "mix": 35, "json": 25, "nbody": 25, "heapsort": 9, "lz": 2, "scrypt": 15}
 _GPU_MEAN = 15
+BY_HAND_TARGET = 0.588
+"""Lanes may take 1.7 times as long as CUDA C++ written by hand for the same work."""
 LANES, QUICK_LANES = {"cuda": 262_144, "cpu": 1_024}, 64
 _PEER_LANES, _PEER_SHARE = 1_024, 300
 """Peers are called from Python, lane by lane: a millisecond a call, so that the call itself does not count for much."""
@@ -39,6 +47,7 @@ _CHECKED_LANES = 256
 _SHARES = {"cuda": 3_000, "cpu": 300}
 """The rounds of a lane are this part of a guest's usual ones: a millisecond on one core, less where lanes are many."""
 _TURNS = 3
+_BY_HAND = "hand-written CUDA"
 
 
 def run(device: Device, quick: bool) -> Iterator[Result]:
@@ -74,22 +83,52 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
         "set-up": partial(function, 0, seeds),
         "alone": partial(function, rounds, seeds[:1]),
     }
+    by_hand, why_not = _by_hand(device, program.name, given.dtype)
+    if by_hand is not None:
+        _compare(program, _BY_HAND, given, by_hand(rounds, seeds))
+        runs["by hand"] = partial(by_hand, rounds, seeds)
     taken = bests(runs, rounds=_TURNS)
     apart = f"set-up {taken['set-up'] * 1e3:.1f} ms, one lane {taken['alone'] * 1e3:.2f} ms"
-    detail = f"{rounds} rounds a lane; first call {first:.2f} s, {apart}"
+    placed = f"; placement {function.placement}" if function.placement else ""
+    detail = f"{rounds} rounds a lane{placed}; first call {first:.2f} s, {apart}"
     cores = find_device("cpu").properties.cores
     some = min(lanes, _CHECKED_LANES)
     target = GPU_TARGETS.get(program.name, 1) if device.name.startswith("cuda") else None
     ours = rounds * lanes / taken["all"]
     for peer, rate, results in _peers(program, cores, rounds, some, quick=quick):
-        if results is not None and not np.array_equal(given[:some], results):
-            lane = int(np.flatnonzero(given[:some] != results)[0])
-            raise WrongResultError(f"benchmark wasm: {program.name}, lane {lane}: {given[lane]}, not {results[lane]}")
+        if results is not None:
+            _compare(program, peer, given[:some], results.astype(given.dtype))
         yield figure(
             "wasm", device.name, program.name, ours, "rounds/s", peer=f"{peer}, {cores} cores",
             peer_value=rate,
             at_least=target if peer == "wasmtime" else None, detail=detail if peer == "wasmtime" else "",
         )  # fmt: skip
+    if by_hand is not None or why_not:
+        yield figure(
+            "wasm", device.name, program.name, ours, "rounds/s", peer=_BY_HAND,
+            peer_value=None if by_hand is None else rounds * lanes / taken["by hand"],
+            at_least=BY_HAND_TARGET, detail=why_not,
+        )  # fmt: skip
+
+
+def _compare(program: Guest, peer: str, given: Any, wanted: Any) -> None:
+    """All lanes must have returned what the peer did, to the bit."""
+    wrong = np.flatnonzero(given.view(np.int64) != wanted.view(np.int64))
+    if len(wrong):
+        at = int(wrong[0])
+        raise WrongResultError(
+            f"benchmark wasm: {program.name}, lane {at}: {given[at]}, not {wanted[at]} as {peer} has it"
+        )
+
+
+def _by_hand(device: Device, name: str, result: np.dtype[Any]) -> tuple[ByHand | None, str]:
+    """The program as it was written for CUDA, or why it cannot be had on this GPU; neither where there is none."""
+    if not isinstance(device, CudaDevice) or (source := cuda_source(name)) is None:
+        return None, ""
+    try:
+        return ByHand(device, source, result), ""
+    except (CompileError, DeviceError) as error:  # nvcc is absent, or too old for the GPU, or too new for the driver
+        return None, str(error)
 
 
 def _peers(

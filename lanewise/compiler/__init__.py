@@ -9,7 +9,7 @@ from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
 from lanewise.compiler.outliving import compile_outliving
 from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_module, stages
-from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas
+from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas, find_toolkit_program
 from lanewise.compiler.targets import Target
 from lanewise.compiler.workers import Job, WorkerPool, compile_guest
 
@@ -32,6 +32,7 @@ __all__ = [
     "compile_outliving",
     "default_cache",
     "find_ptxas",
+    "find_toolkit_program",
     "load_object",
     "stages",
     "unbundle",

@@ -36,11 +36,16 @@ class PtxasReport:
 
 
 def find_ptxas() -> str | None:
-    """Return the path of ptxas: on PATH, else in the toolkit that CUDA_HOME or CUDA_PATH names, or /usr/local/cuda."""
-    if found := shutil.which("ptxas"):
+    """Return the path of ptxas, or None."""
+    return find_toolkit_program("ptxas")
+
+
+def find_toolkit_program(name: str) -> str | None:
+    """The path of a program: on PATH, else in the toolkit that CUDA_HOME or CUDA_PATH names, or /usr/local/cuda."""
+    if found := shutil.which(name):
         return found
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    return shutil.which("ptxas", path=os.pathsep.join(str(Path(home) / "bin") for home in homes if home))
+    return shutil.which(name, path=os.pathsep.join(str(Path(home) / "bin") for home in homes if home))
 
 
 def assemble(ptx: bytes, sm: int = 90) -> PtxasReport:

@@ -271,7 +271,10 @@ class CudaDevice(Device):
     # --- programs that are no kernels of lang ------------------------------------------------------------------------
 
     def load_native(self, ptx: Sequence[bytes], name: str, entry: str, layout: str, stack: int) -> NativeKernel:
-        """Link PTX modules and load one of their kernels, whose arguments `layout` describes as `struct` does."""
+        """Link PTX modules and load one of their kernels, whose arguments `layout` describes as `struct` does.
+
+        A whole program may be machine code instead, as `nvcc -cubin` makes it.
+        """
         offsets, packed = [], struct.Struct(layout)
         for at in range(len(layout)):
             offsets.append(struct.calcsize(layout[: at + 1]) - struct.calcsize(layout[at]))

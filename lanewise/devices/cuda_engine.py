@@ -26,6 +26,8 @@ from lanewise.lang.lane import NO_TRAP, Traps
 _WORTH_ASSEMBLING = 2
 """Pieces of a program from which assembling them at the same time is worth starting processes."""
 _LOG_BYTES = 16 * 1024
+_MACHINE_CODE = b"\x7fELF"
+"""How machine code begins; PTX is text."""
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
 
@@ -111,7 +113,7 @@ class Engine(Protocol):
     def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> Any:
         """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches.
 
-        `ptx` is a `bundle` of modules, which are linked if there are several.
+        `ptx` is a `bundle` of modules, which are linked if there are several, or of one whole program as machine code.
         """
 
     def launch(self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
@@ -300,8 +302,10 @@ class LocalEngine:
     def _linked(self, pieces: list[bytes], name: str) -> bytes:
         """Machine code of a program; the pieces of a large one are assembled on all cores if ptxas is there.
 
-        Without it the driver assembles one after the other.
+        Without it the driver assembles one after the other. Machine code alone is a whole program.
         """
+        if len(pieces) == 1 and pieces[0].startswith(_MACHINE_CODE):
+            return pieces[0]  # the linker would take code that is not to be linked for nothing, and say nothing
         if len(pieces) >= _WORTH_ASSEMBLING and find_ptxas() is not None:
             facts = self.describe()
             sm = facts["major"] * 10 + facts["minor"]
@@ -380,7 +384,7 @@ def _link(api: Any, pieces: Sequence[bytes], name: str) -> bytes:
     state = check(api.cuLinkCreate(0, [], []))
     try:
         for part in pieces:
-            assembled = part.startswith(b"\x7fELF")
+            assembled = part.startswith(_MACHINE_CODE)
             kind = api.CUjitInputType.CU_JIT_INPUT_CUBIN if assembled else api.CUjitInputType.CU_JIT_INPUT_PTX
             text = part if assembled else part + b"\0"
             (status,) = api.cuLinkAddData(state, kind, text, len(text), name.encode(), 0, [], [])

@@ -318,3 +318,21 @@ def test_the_server_frees_before_it_does_what_is_asked(monkeypatch):
     monkeypatch.setattr(cuda_server, "LocalEngine", Engine)
     cuda_server.Server(0).handle({"do": "alloc", "args": [8, "what"], "freed": [[100, False], [200, True]]}, b"")
     assert done == [("free", 100, False), ("free", 200, True), ("alloc", 8, "what")]
+
+
+def test_a_program_in_machine_code_is_loaded_as_it_is(fake, device):
+    code = b"\x7fELF, made by nvcc -cubin"
+    kernel = device.load_native([code], "by hand", "run", "QQiI", 0)
+    assert fake.named("cuLinkCreate", "cuLinkAddData") == []
+    assert fake.named("cuModuleLoadData") == [("cuModuleLoadData", code)]
+
+    def arguments(*call):
+        places = ctypes.cast(call[9], ctypes.POINTER(ctypes.c_void_p))
+        kinds = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int32, ctypes.c_uint32)
+        seen.append(([kind.from_address(places[at]).value for at, kind in enumerate(kinds)], call[1], call[4]))
+        return (OK,)
+
+    seen = []
+    fake.answers["cuLaunchKernel"] = arguments
+    device.launch_native(kernel, 1000, 128, [4096, 8192, -3, 1000])
+    assert seen == [([4096, 8192, -3, 1000], 8, 128)]
