@@ -67,6 +67,7 @@ def run(
     - `placement`: where lanes live on a GPU, such as "flat/8/all": layout of memory, lanes per warp, lanes at once.
     - `check`: raise a BatchError that names the lanes that failed, if any did.
     """
+    checked = given.yes_or_no("check", check)
     with stream(
         program,
         lanes=lanes,
@@ -102,7 +103,7 @@ def run(
         stopped=ending.stopped,
         buffers=ending.results,
     )
-    return result.check() if check else result
+    return result.check() if checked else result
 
 
 def stream(
@@ -149,7 +150,7 @@ def stream(
         ),
         threads=given.whole("threads", threads, amounts.THREADS),
         buffers=given.buffers(state, input, output, picture, group),
-        fail_fast=fail_fast,
+        fail_fast=given.yes_or_no("fail_fast", fail_fast),
         placement=given.placement(placement),
     )
     return LaneStream(task, module)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from lanewise.errors import ArgumentError
-from lanewise.settings import WARP_SIZE
+from lanewise.settings import WARP_SIZE, shortened, whole_number
 from lanewise.wasm.build import Layout
 
 _FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224"
@@ -50,8 +50,8 @@ class Placement:
 
 def parse_placement(text: str) -> Placement:
     """A placement as it is shown."""
-    words = text.split("/")
-    if len(words) != 3 or not words[1].isdecimal() or not (words[2] == "all" or words[2].isdecimal()):
-        raise ArgumentError(f"{text!r} is no placement; write {_FORM}")
-    layout, lanes, resident = words
-    return Placement(layout, int(lanes), None if resident == "all" else int(resident))  # type: ignore[arg-type]
+    layout, *counts = text.split("/")
+    lanes, resident = map(whole_number, counts) if len(counts) == 2 else (None, None)
+    if lanes is None or (resident is None and counts[1] != "all"):
+        raise ArgumentError(f"{shortened(text)!r} is no placement; write {_FORM}")
+    return Placement(layout, lanes, resident)  # type: ignore[arg-type]
