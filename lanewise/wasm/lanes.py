@@ -7,13 +7,13 @@ host tells it is in `lane_words`.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lowering_calls, state, traps
+from lanewise.wasm.beginnings import may_fail_to_begin
 from lanewise.wasm.build import Build
 from lanewise.wasm.lane_ir import slot_number, thread_number, word
 from lanewise.wasm.lane_words import (
@@ -42,7 +42,7 @@ from lanewise.wasm.lane_words import (
 )
 from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.lowering_calls import Callee
-from lanewise.wasm.model import PAGE, Expression, FuncType, Module
+from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
 from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, marked, recursive_functions
@@ -84,9 +84,8 @@ class LaneProgram:
     @property
     def plain(self) -> bool:
         """Whether the function needs nothing of an instance, and an instance can always be made."""
-        if _may_fail_to_begin(self.module):
-            return False
-        return not any(fn.touches or fn.calls_unknown for fn in self.reachable.values())
+        needed = any(fn.touches or fn.calls_unknown for fn in self.reachable.values())
+        return not (needed or may_fail_to_begin(self.module))
 
     @property
     def can_trap(self) -> bool:
@@ -172,12 +171,13 @@ class LaneProgram:
         return results + [f"ptr %a{at}" for at in range(len(self.type.params))]
 
     def _pointer_arguments(self) -> str:
-        names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
-        return "".join(f", ptr %{name}" for name in names)
+        return "".join(f", ptr %{name}" for name in self._array_names())
 
     def _load_pointers(self) -> str:
-        names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
-        return "".join(word(ARRAYS + at, name, "ptr") for at, name in enumerate(names))
+        return "".join(word(ARRAYS + at, name, "ptr") for at, name in enumerate(self._array_names()))
+
+    def _array_names(self) -> list[str]:
+        return [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
 
     def _apply(self, fn: FunctionLowering, memory: str) -> None:
         """Load the arguments of element %i, call the function, store the results."""
@@ -227,7 +227,6 @@ class LaneProgram:
         return self._element(fn, ", ptr %arena")
 
     # What a program over the kernel does besides: see `process.ProcessProgram`.
-
     def _begin(self, fn: FunctionLowering) -> None:
         """What comes before the instance of an element is made."""
 
@@ -313,10 +312,8 @@ class LaneProgram:
     # --- the GPU -----------------------------------------------------------------------------------------------------
 
     def _kernel(self, body: str) -> str:
-        return (
-            f"define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) "
-            f'"nvvm.maxntid"="{LANE_GROUP}" {{\n{body}}}\n'
-        )
+        limit = f'"nvvm.maxntid"="{LANE_GROUP}"'
+        return f"define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {limit} {{\n{body}}}\n"
 
     def _plain_gpu(self) -> str:
         """A thread an element; its state, as far as there is one, is local."""
@@ -499,54 +496,5 @@ again:
 """
 
 
-def _may_fail_to_begin(module: Module) -> bool:
-    """Whether a new instance can trap before any of its functions is called, or never come to that."""
-    if module.start is not None:
-        return True
-    # With imports no instance is made here that would call this; functions that need none can be used all the same.
-    if not module.imports and any(one.name == "_initialize" and one.kind == "function" for one in module.exports):
-        return True
-    for data in module.data_segments:
-        if data.mode == "active":
-            size = module.memories[data.memory].limits.minimum * PAGE
-            if not _fits(module, data.offset, data.end - data.start, size):
-                return True
-    return any(
-        not _fits(module, element.offset, len(element.items), module.tables[element.table].limits.minimum)
-        for element in module.elements
-        if element.mode == "active"
-    )
-
-
-def _fits(module: Module, offset: Expression, length: int, size: int) -> bool:
-    """Whether an active segment is known to be within the bounds of what it is for."""
-    first = _constant(module, offset)
-    return first is not None and (first & 0xFFFFFFFF) + length <= size
-
-
-def _constant(module: Module, steps: Expression) -> int | None:
-    """The value of a constant expression of type i32, perhaps with too many bits; None if others decide it."""
-    stack: list[int] = []
-    for _, op, immediates in steps:
-        if op.rule == "const":
-            stack.append(immediates[0])
-        elif op.name in _ARITHMETIC:
-            second, first = stack.pop(), stack.pop()
-            stack.append(_ARITHMETIC[op.name](first, second))
-        elif op.rule == "global.get" and immediates[0] >= module.imported_globals:
-            value = _constant(module, module.defined_globals[immediates[0] - module.imported_globals].init)
-            if value is None:
-                return None
-            stack.append(value)
-        else:
-            return None
-    return stack[0]
-
-
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "i32.add": operator.add,
-    "i32.sub": operator.sub,
-    "i32.mul": operator.mul,
-}
 _MADE = state.CODE
 """A cell that a module alone has no use for: whether the slot's instance has been made."""

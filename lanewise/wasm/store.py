@@ -423,17 +423,13 @@ class Store:
         if self._records_exceptions and not self._holds_exceptions:  # the host cannot give one back that it was given
             self.write_cell(self._shared, state.EXCEPTIONS_USED, 0)
         if self._backend.build.meter != "off":
-            self._refuel()
+            self.write_cell(self._shared, state.FUEL, 0)
+            self.write_cell(self._shared, state.FUEL_LEFT, UNLIMITED if self._fuel is None else self._fuel)
 
     def _clear(self) -> None:
         for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL):
             self.write_cell(self._shared, cell, 0)
         self._unclean = False
-
-    def _refuel(self) -> None:
-        fuel = UNLIMITED if self._fuel is None else self._fuel
-        self.write_cell(self._shared, state.FUEL, 0)
-        self.write_cell(self._shared, state.FUEL_LEFT, fuel)
 
     def _trap(self, outcome: Outcome) -> BaseException:
         """The error for a trap; common cells are made ready for the next call."""
