@@ -20,7 +20,23 @@ MAX_LOCAL_BYTES = 128 * 1024
 MAX_LITERAL_BITS = 4096
 """Whole numbers that constant expressions may reach while they are folded; the result must fit its type anyway."""
 
+MAX_DIGITS = 40
+"""Digits of a whole number that people may write: more than any limit has, and far less than Python refuses to read."""
+
+_SHOWN = 64
+"""Characters of what somebody wrote that a sentence repeats."""
 _SIZE_SUFFIXES = {"k": 2**10, "m": 2**20, "g": 2**30}
+
+
+def whole_number(digits: str) -> int | None:
+    """The number that decimal digits stand for; None if they are something else or too many."""
+    significant = digits.lstrip("0") or digits[-1:]
+    return int(significant) if digits.isdecimal() and len(significant) <= MAX_DIGITS else None
+
+
+def shortened(text: str) -> str:
+    """What somebody wrote, for a sentence that says what is wrong with it; little of it if it is long."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]}..."
 
 
 def cache_dir() -> Path:
@@ -36,11 +52,12 @@ def cache_limit() -> int:
     text = os.environ.get("LANEWISE_CACHE_SIZE", "1G").strip().lower()
     scale = _SIZE_SUFFIXES.get(text[-1:], 1)
     digits = text if scale == 1 else text[:-1]
-    if not digits.isdecimal():
+    number = whole_number(digits)
+    if number is None:
         raise LanewiseError(
-            f"LANEWISE_CACHE_SIZE is {text!r}; write a number of bytes, or one with K, M or G behind it"
+            f"LANEWISE_CACHE_SIZE is {shortened(text)!r}; write a number of bytes, or one with K, M or G behind it"
         )
-    return int(digits) * scale
+    return number * scale
 
 
 def dump_dir() -> Path | None:
@@ -55,9 +72,12 @@ def cpu_threads() -> int:
     if text is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(cores, MAX_CPU_THREADS)
-    if not text.isdecimal() or not 1 <= int(text) <= MAX_CPU_THREADS:
-        raise LanewiseError(f"LANEWISE_CPU_THREADS is {text!r}; write how many cores to use, 1 to {MAX_CPU_THREADS}")
-    return int(text)
+    number = whole_number(text)
+    if number is None or not 1 <= number <= MAX_CPU_THREADS:
+        raise LanewiseError(
+            f"LANEWISE_CPU_THREADS is {shortened(text)!r}; write how many cores to use, 1 to {MAX_CPU_THREADS}"
+        )
+    return number
 
 
 def default_device() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lanewise.errors import ArgumentError
-from lanewise.settings import MAX_THREADS
+from lanewise.settings import MAX_THREADS, shortened, whole_number
 
 LANES = range(1, MAX_THREADS + 1)
 SEEDS = range(2**64)
@@ -36,9 +36,12 @@ _LONGEST = 10 * 365 * 86400.0
 def size(text: str) -> int:
     """A number of bytes: 4096, 64K, 16M, 1G; units are powers of 1024, as memory has them."""
     found = _SIZE.fullmatch(text.strip())
-    if not found:
-        raise ArgumentError(f"{text!r} is not a size; write a number of bytes, or one with K, M or G behind it")
-    return int(found[1]) * _UNITS.get((found[2] or "").upper(), 1)
+    number = whole_number(found[1]) if found else None
+    if not found or number is None:
+        raise ArgumentError(
+            f"{shortened(text)!r} is not a size; write a number of bytes, or one with K, M or G behind it"
+        )
+    return number * _UNITS.get((found[2] or "").upper(), 1)
 
 
 def seconds(text: str) -> float:
@@ -46,5 +49,7 @@ def seconds(text: str) -> float:
     found = _DURATION.fullmatch(text.strip())
     amount = float(found[1]) * _SECONDS[(found[2] or "s").lower()] if found else 0.0
     if not 0 < amount <= _LONGEST:
-        raise ArgumentError(f"{text!r} is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m")
+        raise ArgumentError(
+            f"{shortened(text)!r} is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m"
+        )
     return amount

@@ -69,6 +69,7 @@ def run(
       best for the program.
     - `check`: raise a BatchError that names the lanes that failed, if any did.
     """
+    checked = given.yes_or_no("check", check)
     with stream(
         program,
         lanes=lanes,
@@ -104,7 +105,7 @@ def run(
         stopped=ending.stopped,
         buffers=ending.results,
     )
-    return result.check() if check else result
+    return result.check() if checked else result
 
 
 def stream(
@@ -151,7 +152,7 @@ def stream(
         ),
         threads=given.whole("threads", threads, amounts.THREADS),
         buffers=given.buffers(state, input, output, picture, group),
-        fail_fast=fail_fast,
+        fail_fast=given.yes_or_no("fail_fast", fail_fast),
         placement=given.placement(placement),
         search=placement == "search",
     )

@@ -88,7 +88,8 @@ class Run:
     def bursts(self) -> Iterator[list[LaneOutcome]]:
         """The same, all at once that have ended since the last look."""
         limit = self.task.limits.timeout
-        deadline = None if limit is None else time.monotonic() + limit
+        begun = None if limit is None else time.monotonic() + limit
+        deadline = begun if self.task.limits.deadline is None else self.task.limits.deadline
         over = lost = False
         try:
             try:

@@ -84,7 +84,7 @@ class Tally:
 
     def name(self, lane: int) -> str:
         """A lane in a sentence: its number, and what it worked on."""
-        label = self._label(lane)
+        label = as_one_line(self._label(lane))
         return f"lane {lane} ({label})" if label else f"lane {lane}"
 
     def _mark(self, lane: int) -> None:
@@ -163,6 +163,11 @@ def count_of(count: int, noun: str) -> str:
 def first_line(trap: str | None) -> str:
     """What a trap says in one line; the calls it was in are on the lines after."""
     return (trap or "").partition("\n")[0]
+
+
+def as_one_line(name: str) -> str:
+    """A name in a sentence: as it is, but quoted and escaped where a terminal would do something else than show it."""
+    return name if name.isprintable() else repr(name)
 
 
 def _range(lanes: range) -> str:

@@ -41,7 +41,9 @@ class Limits:
     fuel: int | None = None
     """Steps."""
     timeout: float | None = None
-    """Seconds that the whole run may take."""
+    """Seconds that the whole run may take, from its first lane on."""
+    deadline: float | None = None
+    """When that time is over, on the clock of `time.monotonic`, where it has begun before; None if not."""
     output: int | None = None
     """Bytes that a lane may write to its standard streams."""
 

@@ -14,7 +14,9 @@ from lanewise.batch import running
 from lanewise.batch.ordering import LaneOrder
 from lanewise.batch.report import Tally, summary, unfinished_sentence
 from lanewise.batch.running import Running
+from lanewise.batch.spec import LaneOutcome
 from lanewise.cli.gpu_run_buffers import write_buffers
+from lanewise.cli.gpu_run_ending import Ending, PatientStream, StalledError, TimeIsOverError, alarm
 from lanewise.cli.gpu_run_options import Options, parse
 from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
 from lanewise.cli.gpu_run_progress import Progress
@@ -48,13 +50,14 @@ def command(words: Sequence[str]) -> int:
     """Run a command line and give the exit status; mistakes and failures are one sentence, never a traceback."""
     if _COMPLETING in os.environ:
         return _complete(words)
+    started = time.monotonic()
     try:
         options = parse(words)
         if options.help or options.version:
             return _show(options)
         if options.install_completion or options.show_completion:
             return _complete(words)
-        return _run(job(options), options)
+        return _run(options, Ending(None if options.timeout is None else started + options.timeout))
     except BrokenPipeError:
         return _nobody_reads()
     except KeyboardInterrupt:
@@ -82,9 +85,14 @@ def _complete(words: Sequence[str]) -> int:
     return OK
 
 
-def _run(what: Job, options: Options) -> int:
-    run = running.start(what.task)
-    status = _run_alone(run) if what.task.streaming else _run_batch(run, what, options)
+def _run(options: Options, ending: Ending) -> int:
+    try:
+        with alarm(ending.deadline):
+            what = job(options, ending.deadline)
+            run = running.start(what.task)
+    except TimeIsOverError:
+        return _say(f"{running.TIMED_OUT} after {options.timeout:g} s; no lane had begun", TIMED_OUT)
+    status = _run_alone(run, ending) if what.task.streaming else _run_batch(run, what, options, ending)
     if run.results is not None and run.stopped is None:  # of a run that was ended early, half of it would mislead
         write_buffers(options, run.results)
     lines = [*(run.explanation if options.explain else ()), *run.statistics]
@@ -93,17 +101,20 @@ def _run(what: Job, options: Options) -> int:
     return status
 
 
-def _run_alone(run: Running) -> int:
+def _run_alone(run: Running, ending: Ending) -> int:
     """One lane, whose output has gone through already: its exit code is ours."""
-    with _signals_stop(run) as caught:
+    with _signals_stop(run, ending):
         try:
             outcomes = list(run.outcomes())
         except LanewiseError as error:
             return _say(str(error), UNFINISHED)
     if run.stopped is not None:
-        status = _status_when_stopped(run.stopped, caught)
-        return status if caught else _say(run.stopped, status)
-    (outcome,) = outcomes
+        status = _status_when_stopped(run.stopped, ending.signals)
+        return status if ending.signals else _say(run.stopped, status)
+    return _status_alone(outcomes[0])
+
+
+def _status_alone(outcome: LaneOutcome) -> int:
     if outcome.exit_code is None:
         return _say(f"trap: {outcome.trap}", TRAPPED)
     return exit_status(outcome.exit_code)
@@ -114,22 +125,32 @@ def exit_status(exit_code: int) -> int:
     return exit_code & 0xFF or (OK if exit_code == 0 else FAILED)
 
 
-def _run_batch(run: Running, what: Job, options: Options) -> int:
+def _run_batch(run: Running, what: Job, options: Options, ending: Ending) -> int:
     tally = Tally(what.task.lanes, what.label)
     bar = sys.stderr if sys.stderr.isatty() and not (options.quiet or what.alone) else None
     progress = Progress(tally, bar)
-    sink = _sink(what, options, progress)
+    sink = _sink(what, options, progress, ending)
     started = time.perf_counter()
-    with _signals_stop(run) as caught, progress:
-        trouble = _write_outcomes(run, tally, sink)
+    seen: list[LaneOutcome] = []
+    try:
+        with _signals_stop(run, ending), progress:
+            trouble = _write_outcomes(run, tally, sink, seen)
+    except StalledError as error:
+        stopped = running.INTERRUPTED if ending.signals else f"{running.TIMED_OUT} after {options.timeout or 0:g} s"
+        return _say(f"{stopped}, and {error}", _status_when_stopped(stopped, ending.signals))
     if not (options.quiet or what.alone):
         seconds = time.perf_counter() - started
-        print(*summary(tally, seconds, run.device_name, run.placement), sep="\n", file=sys.stderr, flush=True)
-    return _batch_status(tally, trouble or run.stopped, caught)
+        _tell(summary(tally, seconds, run.device_name, run.placement))
+    if what.alone and seen and not tally.unfinished:
+        return _status_alone(seen[0])
+    return _batch_status(tally, trouble or run.stopped, ending.signals)
 
 
-def _write_outcomes(run: Running, tally: Tally, sink: Sink) -> str | None:
-    """Count lanes and write what they wrote as they end; gives what went wrong with the run, if something did."""
+def _write_outcomes(run: Running, tally: Tally, sink: Sink, seen: list[LaneOutcome]) -> str | None:
+    """Count lanes and write what they wrote as they end; gives what went wrong with the run, if something did.
+
+    The first outcome is left in `seen`.
+    """
     order = LaneOrder()
     trouble = None
     bursts = run.bursts()
@@ -137,6 +158,7 @@ def _write_outcomes(run: Running, tally: Tally, sink: Sink) -> str | None:
         try:
             for burst in bursts:
                 ready = []
+                seen += burst[: 1 - len(seen)]
                 for outcome in burst:
                     tally.add(outcome)
                     ready += order.push(outcome) if sink.ordered else [outcome]
@@ -170,8 +192,9 @@ def _status_when_stopped(stopped: str, caught: list[int]) -> int:
     return FAILED if stopped.startswith(running.LANE_FAILED) else UNFINISHED
 
 
-def _sink(what: Job, options: Options, progress: Progress) -> Sink:
-    streams = Streams(sys.stdout.buffer, sys.stderr.buffer, progress)
+def _sink(what: Job, options: Options, progress: Progress, ending: Ending) -> Sink:
+    out, error = (PatientStream(stream.buffer, ending) for stream in (sys.stdout, sys.stderr))
+    streams = Streams(out, error, progress)
     in_files = options.output_dir is not None
     sinks: list[Sink] = []
     if options.output_dir is not None:
@@ -182,30 +205,35 @@ def _sink(what: Job, options: Options, progress: Progress) -> Sink:
 
 
 @contextlib.contextmanager
-def _signals_stop(run: Running) -> Iterator[list[int]]:
-    """Let Ctrl-C and SIGTERM end the run, so that what is finished is still written; gives the signals that came.
+def _signals_stop(run: Running, ending: Ending) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the run, so that what is finished is still written.
 
     A second one no longer waits for that.
     """
-    caught: list[int] = []
 
     def stop(number: int, frame: object) -> None:
-        caught.append(number)
-        if len(caught) > 1:
+        ending.note(number)
+        if len(ending.signals) > 1:
             raise KeyboardInterrupt
         run.stop()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield caught
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 def _say(sentence: str, status: int) -> int:
-    print(f"gpu-run: {sentence}", file=sys.stderr, flush=True)
+    _tell([f"gpu-run: {sentence}"])
     return status
+
+
+def _tell(lines: Sequence[str]) -> None:
+    """Write lines for people; that nobody reads them changes nothing about how the run went."""
+    with contextlib.suppress(OSError):
+        print(*lines, sep="\n", file=sys.stderr, flush=True)
 
 
 def _nobody_reads() -> int:

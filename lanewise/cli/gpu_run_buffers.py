@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import IO, Any
 import numpy as np
 
 from lanewise.batch.pictures import png
+from lanewise.batch.report import as_one_line
 from lanewise.batch.spec import Buffers, Results
 from lanewise.cli.gpu_run_options import Options
-from lanewise.cli.gpu_run_output import OutputError
+from lanewise.cli.gpu_run_output import OutputError, try_to_write
 from lanewise.cli.mistakes import UsageMistake
 
 _USUAL = Buffers()
@@ -25,9 +27,7 @@ def read_buffers(options: Options, lanes: int) -> Buffers:
         raise UsageMistake(f"{given} needs {missing} beside it: a picture has a file and a size")
     if options.state_out is not None and options.state is None:
         raise UsageMistake("--state-out writes what became of the state; give what it is at first by --state")
-    for name, path in _outputs(options).items():
-        if not (Path(path).absolute().parent.is_dir()):
-            raise UsageMistake(f"--{name} {path}: the directory is not there")
+    _check_places(_outputs(options))
     return Buffers(
         state=_array("state", options.state),
         input=_array("input", options.input),
@@ -50,6 +50,37 @@ def write_buffers(options: Options, results: Results) -> None:
 def _outputs(options: Options) -> dict[str, str]:
     named = {"state-out": options.state_out, "output": options.output, "picture": options.picture}
     return {name: path for name, path in named.items() if path is not None}
+
+
+def _check_places(outputs: dict[str, str]) -> None:
+    """Refuse now what could not be written when all lanes have run."""
+    taken: dict[str, str] = {}
+    for name, path in outputs.items():
+        if trouble := _trouble_with(path):
+            raise UsageMistake(f"--{name} {as_one_line(path)}: {trouble}")
+        directory, file = os.path.split(path)
+        place = os.path.join(os.path.realpath(directory), file)  # a link itself is replaced, not what it leads to
+        if place in taken:
+            raise UsageMistake(f"--{taken[place]} and --{name} name the same file, {as_one_line(path)}; name another")
+        taken[place] = name
+
+
+def _trouble_with(path: str) -> str:
+    """Why there can be no file of this name; empty if there can."""
+    directory, file = os.path.split(path)
+    if not file or os.path.isdir(path):
+        return "it is a directory; name a file"
+    if os.path.exists(path) and not os.path.isfile(path):
+        return "it is there and is no file; name another"
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.lstat(path)
+        if not os.path.isdir(directory or os.curdir):
+            return "the directory is not there"
+        try_to_write(directory)
+    except OSError as error:
+        return f"no file can be written there ({error.strerror}); name another"
+    return ""
 
 
 def _array(name: str, path: str | None) -> np.ndarray[Any, Any] | None:
@@ -82,7 +113,7 @@ def _write(path: str, write: Callable[[IO[bytes]], object]) -> None:
                 os.unlink(file.name)
                 raise
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise OutputError(f"{as_one_line(path)} cannot be written: {error.strerror or error}") from None
 
 
 def _mask() -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from lanewise.batch import amounts
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import ArgumentError
+from lanewise.settings import shortened, whole_number
 from lanewise.wasm.placement import Placement, placement_or_search
 
 
@@ -78,9 +79,10 @@ class Option:
 def _whole(sensible: range) -> Callable[[str], int]:
     def read(text: str) -> int:
         digits = text.replace("_", "").replace(",", "")
-        if not (digits.isascii() and digits.isdecimal() and int(digits) in sensible):
-            raise ArgumentError(f"{text!r} is not a whole number from {sensible[0]} to {sensible[-1]}")
-        return int(digits)
+        number = whole_number(digits) if digits.isascii() else None
+        if number is None or number not in sensible:
+            raise ArgumentError(f"{shortened(text)!r} is not a whole number from {sensible[0]} to {sensible[-1]}")
+        return number
 
     return read
 
@@ -89,7 +91,7 @@ def _size(sensible: range, why: str) -> Callable[[str], int]:
     def read(text: str) -> int:
         found = amounts.size(text)
         if found not in sensible:
-            raise ArgumentError(f"{text} makes no sense; {why}")
+            raise ArgumentError(f"{shortened(text)} makes no sense; {why}")
         return found
 
     return read
@@ -97,15 +99,18 @@ def _size(sensible: range, why: str) -> Callable[[str], int]:
 
 def _group(text: str) -> int:
     if text not in map(str, amounts.GROUPS):
-        raise ArgumentError(f"{text!r} is not a size of groups; write a power of two up to {amounts.GROUPS[-1]}")
+        raise ArgumentError(
+            f"{shortened(text)!r} is not a size of groups; write a power of two up to {amounts.GROUPS[-1]}"
+        )
     return int(text)
 
 
 def _pixels(text: str) -> tuple[int, int]:
-    width, _, height = text.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal() and {int(width), int(height)} <= set(amounts.PICTURE)):
-        raise ArgumentError(f"{text!r} is not a size of pictures; write WIDTHxHEIGHT, such as 256x256")
-    return int(width), int(height)
+    sides = text.lower().partition("x")
+    width, height = whole_number(sides[0]), whole_number(sides[2])
+    if width is None or height is None or width not in amounts.PICTURE or height not in amounts.PICTURE:
+        raise ArgumentError(f"{shortened(text)!r} is not a size of pictures; write WIDTHxHEIGHT, such as 256x256")
+    return width, height
 
 
 def _directory(text: str) -> tuple[str, str]:

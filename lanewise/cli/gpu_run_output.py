@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
+from lanewise.batch.report import as_one_line
 from lanewise.batch.spec import LaneOutcome
-from lanewise.cli.gpu_run_progress import Progress
+from lanewise.cli.gpu_run_progress import Progress, Writer
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import LanewiseError
 
@@ -33,7 +34,7 @@ class Sink(Protocol):
 class Streams:
     """The standard streams of this process, which a progress bar may share."""
 
-    def __init__(self, stdout: BinaryIO, stderr: BinaryIO, progress: Progress) -> None:
+    def __init__(self, stdout: Writer, stderr: Writer, progress: Progress) -> None:
         self._stdout = stdout
         self._stderr = stderr
         self._progress = progress
@@ -46,7 +47,7 @@ class Streams:
         """Write to the standard error."""
         self._write(self._stderr, data)
 
-    def _write(self, stream: BinaryIO, data: bytes) -> None:
+    def _write(self, stream: Writer, data: bytes) -> None:
         """Write all of it now: whoever reads should not wait for more lanes to end."""
         if not data:
             return
@@ -107,15 +108,15 @@ class FileSink:
         self._directory = directory
         self._name = name
         self._made: set[str] = set()
+        self._unfinished = _name_of_its_own()
+        """What a file is called while it is written, in the directory where it shall be."""
         try:
             self._make(directory)
-            probe = os.path.join(directory, f".gpu-run-{os.getpid()}")
-            os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-            os.unlink(probe)
+            try_to_write(directory)
         except (OutputError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise UsageMistake(
-                f"--output-dir {directory}: no files can be written there ({reason}); name another"
+                f"--output-dir {as_one_line(directory)}: no files can be written there ({reason}); name another"
             ) from None
 
     def put(self, outcomes: Sequence[LaneOutcome]) -> None:
@@ -123,8 +124,19 @@ class FileSink:
         for outcome in outcomes:
             path = os.path.join(self._directory, self._name(outcome.lane))
             self._make(os.path.dirname(path))
-            _replace(f"{path}.out", outcome.stdout)
-            _replace(f"{path}.err", outcome.stderr)
+            self._replace(f"{path}.out", outcome.stdout)
+            self._replace(f"{path}.err", outcome.stderr)
+
+    def _replace(self, path: str, data: bytes) -> None:
+        new = os.path.join(os.path.dirname(path), self._unfinished)
+        try:
+            with open(new, "wb") as file:
+                file.write(data)
+            os.replace(new, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(new)
+            raise OutputError(f"{path!r} cannot be written: {error.strerror}") from None
 
     def _make(self, directory: str) -> None:
         if directory in self._made:
@@ -149,6 +161,18 @@ class Sinks:
             sink.put(outcomes)
 
 
+def try_to_write(directory: str) -> None:
+    """Make a file in a directory and take it away again; raises OSError where there can be none."""
+    probe = os.path.join(directory, _name_of_its_own())
+    os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    os.unlink(probe)
+
+
+def _name_of_its_own() -> str:
+    """A short name that no other run has, on other machines that share the directory either."""
+    return f".gpu-run-{os.getpid()}-{os.urandom(4).hex()}"
+
+
 def _whole_lines(output: bytes) -> bytes:
     return output + b"\n" if output and not output.endswith(b"\n") else output
 
@@ -158,15 +182,3 @@ def _text_or_base64(name: str, output: bytes) -> dict[str, str]:
         return {name: output.decode()}
     except UnicodeDecodeError:
         return {f"{name}_base64": base64.b64encode(output).decode()}
-
-
-def _replace(path: str, data: bytes) -> None:
-    place = Path(path)
-    new = place.with_name(f".{place.name}.{os.getpid()}.new")
-    try:
-        with open(new, "wb") as file:
-            file.write(data)
-        os.replace(new, place)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise OutputError(f"{path!r} cannot be written: {error.strerror}") from None

@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 from types import TracebackType
-from typing import BinaryIO, TextIO
+from typing import Protocol, TextIO
 
 from lanewise.batch.report import Tally, duration
 
@@ -17,6 +17,16 @@ _PATIENCE = 0.5
 """Seconds that a run may take without a word."""
 _REDRAW = 0.2
 _BAR = 24
+
+
+class Writer(Protocol):
+    """What bytes are written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write all of them."""
+
+    def flush(self) -> None:
+        """Hold nothing back."""
 
 
 class Progress:
@@ -42,7 +52,7 @@ class Progress:
             self._thread.join()
             self._clear()
 
-    def write(self, stream: BinaryIO, data: bytes) -> None:
+    def write(self, stream: Writer, data: bytes) -> None:
         """Write to a stream that may lead to the same terminal, with the line out of the way."""
         with self._lock:
             self._clear()

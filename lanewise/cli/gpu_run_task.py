@@ -45,8 +45,11 @@ class _Lanes:
     files: Sequence[str] | None = None
 
 
-def job(options: Options) -> Job:
-    """Everything that a run needs, read and checked; nothing has been written when this fails."""
+def job(options: Options, deadline: float | None = None) -> Job:
+    """Everything that a run needs, read and checked; nothing has been written when this fails.
+
+    `deadline` is when its time is over, if that began before.
+    """
     program = read_program(options.program)
     if options.output_dir is not None and os.path.lexists(options.output_dir) and not os.path.isdir(options.output_dir):
         raise UsageMistake(f"--output-dir {options.output_dir}: it is there and is no directory; name another")
@@ -68,6 +71,7 @@ def job(options: Options) -> Job:
             stack=options.stack,
             fuel=options.fuel,
             timeout=options.timeout,
+            deadline=deadline,
             output=options.output_limit or (None if streaming else amounts.BATCH_OUTPUT),
         ),
         threads=Task.threads if options.threads is None else options.threads,
@@ -147,6 +151,8 @@ def _file_per_lane(options: Options, pattern: str, program: bytes) -> _Lanes:
     _check_count(options, len(paths), f"--each-file {pattern!r} matches", "files")
     template = _template(options, item=True)
     on_stdin = options.stdin == "{}"
+    if on_stdin:
+        _check_readable(paths)
     if not template.uses_item and not on_stdin:
         raise UsageMistake(
             "--each-file tells a lane its file where an argument has {}, and none has; "
@@ -162,6 +168,16 @@ def _file_per_lane(options: Options, pattern: str, program: bytes) -> _Lanes:
         directory=directory if template.uses_item else None,
         files=paths,
     )
+
+
+def _check_readable(paths: Sequence[str]) -> None:
+    """A file that cannot be read would end the whole run, however many lanes had ended by then."""
+    for path in paths:
+        try:
+            with open(path, "rb", buffering=0) as file:
+                file.read(1)
+        except OSError as error:
+            raise UsageMistake(f"{path!r} cannot be read: {error.strerror}; leave it out of --each-file") from None
 
 
 def _advice(pattern: str) -> str:
@@ -212,9 +228,9 @@ def _output_names(directory: str, paths: Sequence[str], pattern: str) -> list[st
 
 def _existing(host: str) -> Path:
     path = Path(host)
-    if path.is_dir():
+    if os.path.isdir(host):
         return path
-    reason = "is not a directory" if path.exists() else "is not there"
+    reason = "is not a directory" if os.path.exists(host) else "is not there"
     raise UsageMistake(f"--dir {host}: the directory {reason}; name one that the program may use")
 
 

@@ -35,6 +35,16 @@ class NativeCode:
     """The kernel that it was made of, for messages; none for guest programs."""
     stack_bytes: int = 0
     """Stack of a fiber; 0 for what runs without fibers."""
+    seconds: float | None = None
+    """How long a launch may run; see `CpuLaunch.wait_limited`."""
+
+
+_here = threading.local()
+
+
+def cancelled_here() -> bool:
+    """Whether a launch that this thread is inside of has been cancelled; for functions that device code calls back."""
+    return any(launch.cancelled for launch in getattr(_here, "launches", ()))
 
 
 class CpuLaunch(Launch):
@@ -55,6 +65,9 @@ class CpuLaunch(Launch):
         self.chunk = chunk
         self.error: LanewiseError | None = None
         self.reported = False
+        self.cancelled = False
+        self.late = False
+        """Whether it was ended for running longer than it may."""
         self._queue = queue
         self._keep = keep
         self._args = ctypes.create_string_buffer(packed, max(len(packed), 1))
@@ -87,6 +100,8 @@ class CpuLaunch(Launch):
             return  # it was dropped before its turn came
         with self._lock:
             self._inside.add(worker)
+        around = getattr(_here, "launches", ())
+        _here.launches = (*around, self)
         try:
             worker.run(self)
         except LanewiseError as error:
@@ -94,8 +109,20 @@ class CpuLaunch(Launch):
         except Exception as error:
             self.fail(DeviceError(f"kernel {self.kernel.name} could not be run: {error}"))
         finally:
+            _here.launches = around
             with self._lock:
                 self._inside.discard(worker)
+
+    def run_inside(self, worker: Worker) -> None:
+        """Run as a whole inside another launch, on its worker, which has nobody else who would look at the time."""
+        limit = None
+        if self.kernel.seconds is not None:
+            limit = threading.Thread(target=self._limit, name="lanewise-limit", daemon=True)
+            limit.start()
+        self.run_on(worker)
+        self.finish()
+        if limit is not None:
+            limit.join()
 
     def fail(self, error: LanewiseError) -> None:
         """Note an error; the threads that have not started need not run."""
@@ -109,9 +136,11 @@ class CpuLaunch(Launch):
             self.error = trap_error(self.kernel.module, count, int(self._record["traps"]["first"]))
         self._keep = None
         self._finished.set()
+        self._begun.set()  # if it never did, nobody need wait for that any more
 
     def interrupt(self) -> None:
-        """Make every worker leave the launch, wherever it is in device code."""
+        """Make every worker leave the launch, wherever it is in device code; elsewhere it looks at `cancelled`."""
+        self.cancelled = True
         self._record["next_group"] = _FAR_BEYOND
         with self._lock:
             for worker in self._inside:
@@ -127,6 +156,23 @@ class CpuLaunch(Launch):
         self.fail(DeviceError(f"kernel {self.kernel.name} was cancelled"))
         while self._begun.is_set() and not self._finished.wait(_DROP_STEP):
             self.interrupt()
+
+    def _limit(self) -> None:
+        """End it if it runs longer than it may."""
+        wait_in_steps(self._begun)
+        if not wait_in_steps(self._finished, self.kernel.seconds):
+            self.late = True
+            self.drop()
+
+    def wait_limited(self) -> bool:
+        """Wait for the end, but for no more seconds of running than the code may take: gives False if it took them."""
+        if not self.done and self.kernel.seconds is not None:
+            try:
+                self._limit()
+            except BaseException:
+                self.cancel()
+                raise
+        return not self.late and self.wait()
 
     def wait(self, timeout: float | None = None) -> bool:
         try:

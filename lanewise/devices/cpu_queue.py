@@ -46,8 +46,7 @@ class LaunchQueue:
         """
         worker = current_worker()
         if worker is not None:
-            launch.run_on(worker)
-            launch.finish()
+            launch.run_inside(worker)
             return
         if not self._workers:
             self._start()

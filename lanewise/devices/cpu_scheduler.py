@@ -36,6 +36,8 @@ FAULT_PLACE = 1 << 31
 HOST_STACK = 1 << 20
 """Stack that a function of the host is promised: a fault while it runs could not be told from one of the program's."""
 STACK_TOO_LOW = 2
+HOST_CANCELLED = 3
+"""What a function of the host gives back if the launch was cancelled meanwhile: no signal could end it there."""
 OVERFLOW_REACH = 1 << 20  # how far below its end a fault still counts as an overflow of the stack
 GUEST_OUT_OF_BOUNDS, GUEST_STACK_EXHAUSTED = 5, 10  # the numbers of these traps in `wasm.traps`
 
@@ -405,6 +407,9 @@ def lw_guest_host(callback: u64, function: u64, values: u64) -> u32:
             worker.guest_sp = 0
             worker.sp = 0
             code = lw_call_host(callback, function, values)
+            if code == HOST_CANCELLED:
+                worker.signal = u32(CANCEL_SIGNAL)
+                lw_leave(outer, INTERRUPTED)
             worker.guest_sp = guest
             worker.sp = outer
             return code

@@ -17,6 +17,7 @@ from lanewise.lang.functions import Kernel
 
 _devices: dict[str, Device] = {}
 _lock = threading.Lock()
+_NAMES = "write auto, cpu, cuda, cuda:1 or null, which compiles and runs nothing"
 
 
 def device(name: str = "auto") -> Device:
@@ -25,20 +26,21 @@ def device(name: str = "auto") -> Device:
     Asking twice gives the same object; after a fault on a GPU, asking again gives a new one that works.
     """
     if not isinstance(name, str):
-        raise NoDeviceError(f"a device has a name, not {name!r}; write auto, cpu, cuda, cuda:1 or null")
+        raise NoDeviceError(f"a device has a name, not {name!r}; {_NAMES}")
     if name == "auto":
         name = settings.default_device()
     if name == "auto":
         return _auto()
-    kind, _, index = name.partition(":")
-    if kind not in _KINDS or (index and (kind != "cuda" or not index.isdecimal())):
-        raise NoDeviceError(f"there is no device {name!r}; write auto, cpu, cuda, cuda:1 or null")
+    kind, _, digits = name.partition(":")
+    index = settings.whole_number(digits or "0")
+    if kind not in _KINDS or index is None or (digits and kind != "cuda"):
+        raise NoDeviceError(f"there is no device {settings.shortened(name)!r}; {_NAMES}")
     if kind == "cuda":
-        name = f"cuda:{int(index or 0)}"
+        name = f"cuda:{index}"
     with _lock:
         found = _devices.get(name)
         if found is None or getattr(found, "lost", False):
-            found = _KINDS[kind](int(index or 0))
+            found = _KINDS[kind](index)
             _devices[name] = found
         return found
 

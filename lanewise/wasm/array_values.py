@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from lanewise.errors import ArgumentError
+from lanewise.wasm.values import shown
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "i32": np.dtype(np.int32),
@@ -24,29 +26,78 @@ def as_array(value: Any, kind: str, what: str, *, masked: bool) -> Array:
     if isinstance(value, np.ma.MaskedArray):
         if not masked:
             raise ArgumentError(f'{what} is a masked array; fill it with filled(...), or ask for errors="mask"')
-        return np.ma.MaskedArray(_converted(value.data, kind, what, exact=True), mask=value.mask)
+        return _visible(value, kind, what)
     # Numbers of Python are as wide as they need to be; arrays and scalars of NumPy say how wide they are.
     exact = isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__")
     try:
         array = np.asarray(value)
+        if not exact and array.dtype.kind == "f" and (np.abs(array) >= 2.0**63).any():
+            # NumPy makes floats of whole numbers that neither int64 nor uint64 holds together: see each by itself.
+            array = np.array(value, object)
     except (ValueError, TypeError, OverflowError) as error:
         raise ArgumentError(f"{what} is no array of numbers: {error}") from None
     return _converted(array, kind, what, exact=exact)
+
+
+def _visible(value: np.ma.MaskedArray[Any, Any], kind: str, what: str) -> Array:
+    """A masked array whose masked elements are not looked at: their lanes get what another element has."""
+    if value.dtype.names:
+        return _converted(value.data, kind, what, exact=True)
+    mask = np.ma.getmaskarray(value)
+    seen = value.data[~mask]
+    if mask.size and not seen.size:
+        return np.ma.MaskedArray(np.zeros(mask.shape, DTYPES[kind]), mask=mask)
+    converted = _converted(seen, kind, what, exact=True)
+    data = np.full(mask.shape, converted[0] if converted.size else 0, DTYPES[kind])
+    data[~mask] = converted
+    return np.ma.MaskedArray(data, mask=mask)
 
 
 def _converted(array: Array, kind: str, what: str, *, exact: bool) -> Array:
     dtype = DTYPES[kind]
     if array.dtype == dtype:
         return array
-    if not array.size and not exact:  # an empty list
+    if not array.size and (not exact or array.dtype.kind == "O"):  # an empty list
         return np.empty(array.shape, dtype)
-    if array.dtype.kind == "O" and all(isinstance(one, int) for one in array.flat):
-        raise ArgumentError(f"{what} holds {max(array.flat, key=abs)}, which does not fit {kind}")
+    if array.dtype.kind == "O":
+        take = _whole_object if dtype.kind == "i" else _real_object
+        found = [take(one, kind, what) for one in array.reshape(-1).tolist()]
+        return np.array(found, f"u{dtype.itemsize}" if dtype.kind == "i" else dtype).view(dtype).reshape(array.shape)
     if array.dtype.kind not in "iufb":
         raise ArgumentError(f"{what} holds {_shown(array)}; {kind} takes {'whole ' * (dtype.kind == 'i')}numbers")
     if dtype.kind == "i":
         return _whole(array, dtype, kind, what)
     return _real(array, dtype, kind, what, exact=exact)
+
+
+def _whole_object(one: Any, kind: str, what: str) -> int:
+    """The bits of an object that is a whole number."""
+    if not isinstance(one, Integral | np.bool_):
+        raise ArgumentError(f"{what} holds {_shown_object(one)}; {kind} takes whole numbers")
+    bits, number = int(kind[1:]), int(one)
+    if not -(1 << (bits - 1)) <= number < 1 << bits:
+        raise ArgumentError(f"{what} holds {_shown_object(number)}, which does not fit {kind}")
+    return number & ((1 << bits) - 1)
+
+
+def _real_object(one: Any, kind: str, what: str) -> Any:
+    """An object that is a number as a float: whole ones must be kept whole, others are rounded."""
+    if not isinstance(one, Real | np.bool_):
+        raise ArgumentError(f"{what} holds {_shown_object(one)}; {kind} takes numbers")
+    try:
+        with np.errstate(over="ignore"):
+            found = DTYPES[kind].type(float(one))
+    except OverflowError:
+        found = DTYPES[kind].type(np.inf)
+    if isinstance(one, Integral) and (np.isinf(found) or int(found) != int(one)):
+        raise ArgumentError(f"{what} holds {_shown_object(int(one))}, which {kind} cannot hold exactly")
+    return found
+
+
+def _shown_object(one: Any) -> str:
+    if isinstance(one, int) and one.bit_length() > 256:
+        return f"a whole number of {one.bit_length():,} bits"
+    return str(one) if isinstance(one, int) else " ".join(shown(one).split())
 
 
 def _shown(array: Array) -> str:

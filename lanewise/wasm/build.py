@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
@@ -82,9 +85,52 @@ def check_choices(choices: Mapping[str, object]) -> None:
     for name, value in choices.items():
         if name not in PUBLIC:
             raise ArgumentError(f"there is no choice {name!r} for a build; the choices are {', '.join(PUBLIC)}")
-        if value not in PUBLIC[name]:
+        if not isinstance(value, str | int) or value not in PUBLIC[name]:
             known = ", ".join(map(repr, PUBLIC[name]))
             raise ArgumentError(f"{name} is {value!r}; it can be {known}")
+
+
+_LEVELS = 0, 1, 2, 3
+
+
+def checked_fuel(fuel: object) -> int | None:
+    """A limit of steps, as a number of Python; raises if it is none."""
+    if fuel is None:
+        return None
+    if isinstance(fuel, bool) or not isinstance(fuel, numbers.Integral) or not 0 <= int(fuel) < 2**63:
+        raise ArgumentError(f"fuel is {_shown(fuel)}; it is a number of steps, 0 or more, or None for no limit")
+    return int(fuel)
+
+
+def checked_timeout(timeout: object) -> float | None:
+    """A limit of seconds, as a number of Python; raises if it is none."""
+    if timeout is None:
+        return None
+    seconds = 0.0
+    if isinstance(timeout, numbers.Real) and not isinstance(timeout, bool):
+        try:
+            seconds = float(timeout)
+        except OverflowError:
+            seconds = float("inf") if timeout > 0 else 0.0  # type: ignore[operator]
+    if not seconds > 0:
+        raise ArgumentError(f"timeout is {_shown(timeout)}; it is a number of seconds, or None for no limit")
+    return seconds
+
+
+def checked_level(level: object) -> int | None:
+    """How much code is optimised; raises if there is no such level."""
+    if level is None:
+        return None
+    if isinstance(level, bool) or not isinstance(level, numbers.Integral) or int(level) not in _LEVELS:
+        raise ArgumentError(f"level is {_shown(level)}; it can be 0, 1, 2 or 3, or None to have it chosen")
+    return int(level)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value.item() if isinstance(value, np.generic) else value)[:60]
+    except ValueError:
+        return f"{type(value).__name__} of very many digits"
 
 
 def host_build(**choices: object) -> Build:

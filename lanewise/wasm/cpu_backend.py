@@ -13,9 +13,9 @@ import numpy as np
 
 from lanewise.compiler import OPTIMISED, QUICK, Job, Library, Target, compile_guest, load_object
 from lanewise.devices.cpu import CpuDevice
-from lanewise.devices.cpu_launch import NativeCode
+from lanewise.devices.cpu_launch import NativeCode, cancelled_here
 from lanewise.devices.cpu_native import runtime
-from lanewise.devices.cpu_scheduler import FINISHED, GuestCall
+from lanewise.devices.cpu_scheduler import FINISHED, HOST_CANCELLED, GuestCall
 from lanewise.errors import OutOfMemoryError, WasmTrap
 from lanewise.wasm import state
 from lanewise.wasm.backend import Backend, Block, HostCall, Outcome
@@ -29,6 +29,7 @@ from lanewise.wasm.compile import (
     optimise_parts,
     part_count,
 )
+from lanewise.wasm.cpu_slots import zeros
 from lanewise.wasm.guarded import RESERVED, GuardedMemory
 from lanewise.wasm.host_functions import HOST_SYMBOL, host_program
 from lanewise.wasm.lowering_calls import type_identity
@@ -76,7 +77,7 @@ class CpuBackend(Backend):
         self._host_libraries: list[Any] = []
 
     def alloc(self, nbytes: int) -> Block:
-        memory = np.zeros(max(nbytes, 16) + 16, np.uint8)
+        memory = zeros(max(nbytes, 16) + 16, np.uint8)
         return Block(memory.ctypes.data + -memory.ctypes.data % 16, nbytes, memory)
 
     def alloc_linear(self, minimum: int, maximum: int) -> tuple[Block, int]:
@@ -154,9 +155,10 @@ class CpuBackend(Backend):
         call["state"], call["shared"] = state_address, shared
         call["thunk"], call["code"] = words[3], words[1]
         call["values"] = ctypes.addressof(room)
+        if self._code.seconds != self.timeout:
+            self._code = replace(self._code, seconds=self.timeout)
         launch = self._device.launch_native(self._code, call.tobytes(), keep=room)
-        if not launch.wait(self.timeout):
-            launch.cancel()
+        if not launch.wait_limited():
             raise WasmTrap("interrupted")
         done = np.frombuffer(launch.args[: GuestCall.size], GuestCall.dtype)[0]
         if done["outcome"] == FINISHED:
@@ -165,7 +167,14 @@ class CpuBackend(Backend):
         return Outcome(b"", trapped=True, trace=trace)
 
     def host_entry(self, kind: FuncType, call: HostCall) -> tuple[bytes, int]:
-        callback = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(call)
+        def call_back(number: int, values: int) -> int:
+            try:
+                code = call(number, values)
+                return HOST_CANCELLED if cancelled_here() else code
+            except BaseException:  # Python's stack may be at its end
+                return 1
+
+        callback = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(call_back)
         address = ctypes.cast(callback, ctypes.c_void_p).value
         assert address is not None
         (code,) = compile_guest([Job(host_program(kind, self.build), Target.host(), "host function", 1)])

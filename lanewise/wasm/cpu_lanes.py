@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,17 +13,20 @@ from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
-from lanewise.errors import WasmTrap
 from lanewise.wasm import lane_words as lanes
-from lanewise.wasm.build import check_choices, host_build, with_fixed_memory
+from lanewise.wasm import model, traps
+from lanewise.wasm.build import Build, check_choices, host_build, with_fixed_memory
 from lanewise.wasm.cpu_slots import find_places, load_lanes, make_slots
 from lanewise.wasm.divergence import Divergence
-from lanewise.wasm.lane_code import LaneCode, lane_code
-from lanewise.wasm.lane_setup import lane_choices
+from lanewise.wasm.lane_code import LaneCode, code_of, lane_code
+from lanewise.wasm.lane_setup import check_imports, lane_choices
 from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
 from lanewise.wasm.placement import Placement, placement_or_search
 from lanewise.wasm.vectors import DTYPES
+
+if TYPE_CHECKING:
+    from lanewise.wasm.lanes import LaneProgram
 
 _CHUNKS = 16
 """Chunks per worker: few enough to cost nothing, many enough to even out."""
@@ -61,13 +64,19 @@ class CpuLanes:
     def _load(self, scalars: tuple[bool, ...]) -> _Loaded:
         with self._lock:
             if scalars not in self._loaded:
-                made = lane_code(self._module, self._index, self._build, scalars, Target.host(), self._level)
-                self._loaded[scalars] = _loaded(made)
+                self._loaded[scalars] = _loaded(self._code(scalars), self._timeout)
             loaded = self._loaded[scalars]
             if loaded.made.better is not None and loaded.made.better.result is not None:
-                loaded = _loaded(LaneCode(loaded.made.better.result, loaded.made.facts, None))
+                loaded = _loaded(LaneCode(loaded.made.better.result, loaded.made.facts, None), self._timeout)
                 self._loaded[scalars] = loaded
             return loaded
+
+    def _code(self, scalars: tuple[bool, ...]) -> LaneCode:
+        module, index, build = self._module, self._index, self._build
+        if self._timeout is None:
+            return lane_code(module, index, build, scalars, Target.host(), self._level)
+        name = f"marked lanes {index} {scalars} {build.key}"
+        return code_of(module, name, lambda: _marked_program(module, index, build, scalars), Target.host(), self._level)
 
     divergence = Divergence()
     placement = ""
@@ -91,27 +100,55 @@ class CpuLanes:
         made = [self._device.zeros(shape, DTYPES[kind]) for kind in kinds] if on_device else []
         status = np.zeros(count, np.uint64) if facts.can_trap or facts.can_stop else None
         workers = min(self._device.properties.cores, max(1, count))
-        words = np.zeros(lanes.ARRAYS + len(kinds) + len(arrays), np.uint64)
+        marks = [] if self._timeout is None else [np.zeros(count, np.uint8)]
+        words = np.zeros(lanes.ARRAYS + len(kinds) + len(arrays) + len(marks), np.uint64)
         words[lanes.COUNT] = count
         words[lanes.CHUNK] = max(1, -(-count // (workers * _CHUNKS)))
         words[lanes.STATUS] = status.ctypes.data if status is not None else 0
         words[lanes.SLOTS] = workers
         words[lanes.FUEL] = lanes.UNLIMITED if self.fuel is None else self.fuel
-        keep: list[Any] = [words, arrays, results, status, made]
+        keep: list[Any] = [words, arrays, results, status, made, marks]
         if not facts.plain:
             runtime().check_pagemap()
             keep.append(make_slots(self._module, self._build, facts, words, workers))
         targets = [one.address for one in made] if on_device else [result.ctypes.data for result in results]
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
-        words[lanes.ARRAYS :] = [*targets, *sources]
+        words[lanes.ARRAYS :] = [*targets, *sources, *(one.ctypes.data for one in marks)]
         block = np.array([words.ctypes.data], np.uint64).tobytes()
         launch = self._device.launch_native(code, block, workers, keep)
-        if not launch.wait(self._timeout):
-            launch.cancel()
-            raise WasmTrap("interrupted")
+        if not launch.wait_limited():
+            status = np.zeros(count, np.uint64) if status is None else status
+            status[(status == 0) & (marks[0] == 0)] = traps.INTERRUPTED
         if status is not None:
             find_places(status, loaded.made.codes, loaded.library, loaded.made.facts.plain)
         return (made if on_device else results), status
+
+
+def _marked_program(module: model.Module, index: int, build: Build, scalars: tuple[bool, ...]) -> LaneProgram:
+    """A lane program whose elements leave a mark when they have finished: behind the other arrays, a byte each."""
+    from lanewise.wasm.lane_ir import word
+    from lanewise.wasm.lanes import LaneProgram  # the compiler, which cached code does without
+    from lanewise.wasm.lowering import FunctionLowering
+
+    class Marked(LaneProgram):
+        def _pointers(self) -> list[str]:
+            return [*super()._pointers(), "ptr noalias %marks"]
+
+        def _pointer_arguments(self) -> str:
+            return super()._pointer_arguments() + ", ptr %marks"
+
+        def _load_pointers(self) -> str:
+            number = lanes.ARRAYS + len(self.type.results) + len(self.type.params)
+            return super()._load_pointers() + word(number, "marks", "ptr")
+
+        def _apply(self, fn: FunctionLowering, memory: str) -> None:
+            super()._apply(fn, memory)
+            where = fn.assign("getelementptr i8, ptr %marks, i64 %i")
+            fn.emit(f"store atomic i8 1, ptr {where} release, align 1")  # after the results: nothing moves behind it
+
+    made = Marked(module, index, build, scalars)
+    check_imports(made)
+    return made
 
 
 class _Loaded(NamedTuple):
@@ -122,6 +159,6 @@ class _Loaded(NamedTuple):
     made: LaneCode
 
 
-def _loaded(made: LaneCode) -> _Loaded:
+def _loaded(made: LaneCode, timeout: float | None) -> _Loaded:
     library = load_lanes(made.codes, [], runtime().guest_imports(), made.facts.plain)
-    return _Loaded(NativeCode("lanes", library.address(ENTRY), library), library, made)
+    return _Loaded(NativeCode("lanes", library.address(ENTRY), library, seconds=timeout), library, made)

@@ -9,6 +9,7 @@ import numpy as np
 
 from lanewise.compiler import Library, load_object
 from lanewise.devices.cpu_scheduler import FAULT_PLACE
+from lanewise.errors import OutOfMemoryError
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import model
 from lanewise.wasm.build import Build
@@ -18,9 +19,18 @@ from lanewise.wasm.lane_words import ENTERED, ENTRY, PIECE, LaneFacts
 from lanewise.wasm.places import LineTables
 
 
+def zeros(count: int, dtype: Any) -> np.ndarray[Any, Any]:
+    """Memory filled with zeros; only what is written to takes any."""
+    try:
+        return np.zeros(count, dtype)
+    except (MemoryError, ValueError):
+        nbytes = count * np.dtype(dtype).itemsize
+        raise OutOfMemoryError(f"no memory for {nbytes:,} bytes of tables and state") from None
+
+
 def make_slots(module: model.Module, build: Build, facts: LaneFacts, words: np.ndarray[Any, Any], workers: int) -> Any:
     """A state and memories for each worker; gives what must be kept while they are used."""
-    states = np.zeros(workers * facts.cells * build.stride, np.uint8)
+    states = zeros(workers * facts.cells * build.stride, np.uint8)
     owners: list[Any] = [states]
     pointers = []
     scale = build.stride // 8
@@ -30,7 +40,7 @@ def make_slots(module: model.Module, build: Build, facts: LaneFacts, words: np.n
             owners.append(memory)
             pointers.append(memory.address)
         for entries in facts.tables:
-            table = np.zeros(max(1, entries) * scale, np.uint64)
+            table = zeros(max(1, entries) * scale, np.uint64)
             owners.append(table)
             pointers.append(table.ctypes.data)
     for at, memory_type in enumerate(module.memories):

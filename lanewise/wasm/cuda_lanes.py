@@ -15,7 +15,7 @@ import numpy as np
 
 from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
-from lanewise.errors import OutOfMemoryError, WasmTrap
+from lanewise.errors import OutOfMemoryError
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
@@ -142,9 +142,12 @@ class CudaLanes:
             preparing = time.perf_counter() - start
             elements = range(first, first + turn.lanes)
             seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None)
+            first = elements.stop
+            if seconds == math.inf:
+                self._interrupt(status, np.arange(first, count), None)
+                break
             if not self._pinned:
                 self._tuner.took(turn, seconds, preparing)
-            first = elements.stop
         if not self._pinned:
             self._tuner.save()
 
@@ -227,7 +230,7 @@ class CudaLanes:
         indices: Any,
         most: float = math.inf,
     ) -> float:
-        """Run elements on slots; gives how long they took, without what was prepared before.
+        """Run elements on slots; gives how long they took, without what was prepared before, or inf if time was over.
 
         A trial is ended after `most` seconds.
         """
@@ -252,13 +255,21 @@ class CudaLanes:
             finished = device.finish_or_stop(self._timeout if most == math.inf else most)
             if not finished and most < math.inf:
                 return time.perf_counter() - start
-            if int(following.get()[0]) >= elements.stop:  # else all lanes trapped before all elements were taken
+            taken = int(following.get()[0])
+            if not finished:
+                self._interrupt(status, np.arange(min(taken, elements.stop), elements.stop), indices)
+                return math.inf
+            if taken >= elements.stop:  # else all lanes trapped before all elements were taken
                 seconds = time.perf_counter() - start
                 if build.stats:
                     self.divergence += divergence_of(states.get(), facts.cells, build)
                 return seconds
-            if not finished:
-                raise WasmTrap("interrupted")
+
+    def _interrupt(self, status: Any, numbers: np.ndarray[Any, Any], indices: Any) -> None:
+        """Note that elements never began: there was no time for them. `indices` lists them, if they are listed."""
+        words = status.get()
+        words[numbers if indices is None else indices.get()[numbers]] = traps.INTERRUPTED
+        self._device.write(status.address, words.tobytes())
 
     def _block(self, words: list[int]) -> int:
         """Where a run finds what it is told. Calls that follow each other tend to say the same, for arrays come to lie

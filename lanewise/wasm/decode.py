@@ -6,7 +6,16 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from lanewise.errors import InvalidError, MalformedError, UnsupportedError
-from lanewise.wasm.foreign import COLLECTED, REFERENCES, WIDE_MEMORY, explain_bytes
+from lanewise.wasm.foreign import (
+    COLLECTED,
+    PAGE_SIZES,
+    REFERENCES,
+    SHARED_TYPES,
+    STACK_SWITCHING,
+    WIDE_MEMORY,
+    WIDE_TABLE,
+    explain_bytes,
+)
 from lanewise.wasm.instructions import constant_expression, reference_type, value_type
 from lanewise.wasm.model import (
     FEATURES,
@@ -114,12 +123,16 @@ def _check_header(data: bytes) -> None:
         raise kind(f"unknown binary version{more or f' {version}: this should be 1'}", 4)
 
 
+_LATER_FORMS = dict.fromkeys((0x4E, 0x4F, 0x50, 0x5E, 0x5F), COLLECTED) | {0x5D: STACK_SWITCHING, 0x65: SHARED_TYPES}
+"""Types of proposals, by the byte that they begin with."""
+
+
 def _type_section(module: Module, reader: Reader) -> None:
     for _ in range(reader.count("types")):
         at = reader.at
         form = reader.byte("a function type")
-        if form in (0x4E, 0x4F, 0x50, 0x5E, 0x5F):
-            raise UnsupportedError(f"a type of form {form:#04x}: {COLLECTED}", at)
+        if form in _LATER_FORMS:
+            raise UnsupportedError(f"a type of form {form:#04x}: {_LATER_FORMS[form]}", at)
         if form & 0x80:
             raise MalformedError("integer representation too long: the form of a type takes one byte", at)
         if form != 0x60:
@@ -189,8 +202,11 @@ def _memory_type(module: Module, reader: Reader) -> MemoryType:
 def _limits(reader: Reader, what: str, *, shareable: bool) -> tuple[Limits, bool]:
     at = reader.at
     flags = reader.byte(f"the limits of a {what}")
+    if what == "memory" and 8 <= flags <= 15:
+        raise UnsupportedError(f"memory with limits of form {flags:#04x}: {PAGE_SIZES}", at)
     if 4 <= flags <= 7:
-        raise UnsupportedError(f"{what} with limits of form {flags:#04x}: {WIDE_MEMORY}", at)
+        wide = WIDE_MEMORY if what == "memory" else WIDE_TABLE
+        raise UnsupportedError(f"{what} with limits of form {flags:#04x}: {wide}", at)
     if flags >= 0x80:
         raise MalformedError(f"integer representation too long: the limits of a {what}", at)
     if flags > (3 if shareable else 1):

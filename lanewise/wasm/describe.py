@@ -73,13 +73,15 @@ def shown_name(name: str) -> str:
 
 
 def known_names(name: object, known: Iterable[str], otherwise: str) -> str:
-    """The end of a message about a name that is not there: the one that was meant, else those that are."""
+    """The end of a message about a name that is not there: the one that was meant, if there is one, and those that are.
+
+    `otherwise` is what the names are introduced with.
+    """
     names = list(known)
     near = difflib.get_close_matches(str(name), names, 1)
-    if near:
-        return f"did you mean {near[0]!r}?"
     more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
-    return f"{otherwise} {', '.join(map(shown_name, names[:LISTED])) or 'none'}{more}"
+    listed = f"{otherwise} {', '.join(map(shown_name, names[:LISTED])) or 'none'}{more}"
+    return f"did you mean {near[0]!r}? ({listed})" if near else listed
 
 
 def type_words(kind: ExternType) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -102,8 +103,8 @@ class Memory(_Record):
 
     def read(self, address: int = 0, nbytes: int | None = None) -> bytes:
         """A copy of bytes, up to the end if there is no number of them."""
-        count = self._range(address, nbytes)
-        return self.store.read_linear(self.base, address, count)
+        start, count = self._range(address, nbytes)
+        return self.store.read_linear(self.base, start, count)
 
     def write(self, address: int, data: bytes | bytearray | memoryview | np.ndarray[Any, Any]) -> None:
         """Set bytes: those of a bytes-like object or of an array."""
@@ -112,18 +113,16 @@ class Memory(_Record):
         except (TypeError, ValueError):
             hint = "; encode it" if isinstance(data, str) else ""
             raise ArgumentError(f"memory takes bytes or an array, not {type(data).__name__}{hint}") from None
-        self._range(address, len(raw))
-        self.store.write_linear(self.base, address, raw)
+        start, _ = self._range(address, len(raw))
+        self.store.write_linear(self.base, start, raw)
 
-    def _range(self, address: int, nbytes: int | None) -> int:
-        for number in (address, nbytes):
-            if number is not None and not isinstance(number, int | np.integer):
-                raise ArgumentError(f"addresses and sizes of a memory are whole numbers, not {shown(number)}")
-        size = self.nbytes
-        count = size - address if nbytes is None else int(nbytes)
-        if address < 0 or count < 0 or address + count > size:
-            raise ArgumentError(f"bytes {address:,} to {address + count:,} are not all in a memory of {size:,}")
-        return count
+    def _range(self, address: int, count: int | None, each: int = 1) -> tuple[int, int]:
+        """Where a number of elements lies, and how many bytes they are, as Python's numbers: NumPy's overflow."""
+        size, start = self.nbytes, _whole(address)
+        nbytes = size - start if count is None else _whole(count) * each
+        if start < 0 or nbytes < 0 or start + nbytes > size:
+            raise ArgumentError(f"bytes {start:,} to {start + nbytes:,} are not all in a memory of {size:,}")
+        return start, nbytes
 
     def array(self, dtype: Any = np.uint8, address: int = 0, count: int | None = None) -> np.ndarray[Any, Any]:
         """What it holds from an address on, as elements of a type.
@@ -137,12 +136,12 @@ class Memory(_Record):
             raise ArgumentError(f"{shown(dtype)} is no type of NumPy") from None
         if element.hasobject or not element.itemsize:
             raise ArgumentError(f"a memory holds bytes, which are no {element}")
-        nbytes = self._range(address, None if count is None else count * element.itemsize)
-        end = address + nbytes // element.itemsize * element.itemsize
+        start, nbytes = self._range(address, count, element.itemsize)
+        end = start + nbytes // element.itemsize * element.itemsize
         raw = self.store.linear_array(self.base, self.nbytes, self)
         if self.store.stride != 8 or not isinstance(self.store.device, CpuDevice):
             raw.flags.writeable = False
-        return raw[address:end].view(element)
+        return raw[start:end].view(element)
 
     def grow(self, pages: int) -> int:
         """Add pages of 64 KiB, filled with zeros; gives how many there were."""
@@ -159,6 +158,13 @@ class Memory(_Record):
 
     def __repr__(self) -> str:
         return f"<{type_words(self.type)}>"
+
+
+def _whole(number: Any) -> int:
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise ArgumentError(f"addresses and sizes of a memory are whole numbers, not {shown(number)}") from None
 
 
 class Table(_Record):

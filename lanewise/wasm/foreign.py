@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from lanewise.wasm.describe import shown_name
+from lanewise.wasm.model import ExternType, FuncType
+
 WASIP1 = "build for wasm32-wasip1 (Rust: --target wasm32-wasip1; C: clang --target=wasm32-wasip1 or wasi-sdk)"
 UNKNOWN = "or for wasm32-unknown-unknown"
 
 WIDE_MEMORY = (
     "64-bit memory (memory64): Lanewise runs 32-bit memories; build for wasm32 instead of wasm64, "
     "with Emscripten without -sMEMORY64"
+)
+WIDE_TABLE = "64-bit table (memory64, table64): Lanewise runs 32-bit tables; build for wasm32 instead of wasm64"
+PAGE_SIZES = (
+    "custom page sizes (the proposal custom-page-sizes): Lanewise does not support them; build for pages of 64 KiB, "
+    "without (pagesize ...)"
+)
+STACK_SWITCHING = "stack switching (continuations): Lanewise does not support it; build without that feature"
+SHARED_TYPES = (
+    "shared types (the proposal shared-everything-threads): Lanewise does not support them; build without that feature"
 )
 REFERENCES = "typed function references: Lanewise does not run these; build without that feature"
 COLLECTED = (
@@ -71,31 +83,66 @@ def _explain_text(head: bytes) -> str:
     return ""
 
 
-_EMSCRIPTEN = ("emscripten_", "_emscripten_", "invoke_", "__cxa_", "__syscall_", "_embind_", "_emval_", "_tzset_js")
+_BINDGEN_MODULES = ("wbg", "__wbindgen_placeholder__", "__wbindgen_externref_xform__")
+_EMSCRIPTEN_STARTS = (
+    *("emscripten_", "_emscripten_", "__emscripten_", "invoke_", "__cxa_", "__syscall_", "_embind_", "_emval_"),
+    *("em_js_", "__asyncjs__", "jsCall_", "nullFunc_"),
+)
+_EMSCRIPTEN_NAMES = (
+    *("setTempRet0", "getTempRet0", "__resumeException", "llvm_eh_typeid_for", "abortOnCannotGrowMemory"),
+    *("__throw_exception_with_stack_trace", "__handle_stack_overflow", "__call_sighandler", "segfault", "alignfault"),
+    *("__assert_fail", "abortStackOverflow"),
+)
+_DYNAMIC = ("__memory_base", "__table_base", "__stack_pointer")
+_REACTOR = "build a library that needs none (C: -mexec-model=reactor; Rust: wasm32-unknown-unknown)"
 
 
-def explain_import(module: str, name: str) -> str:
-    """Say which family an import belongs to and what to build for instead, or "" if it is none that is known."""
-    if module in ("wbg", "__wbindgen_placeholder__", "__wbindgen_externref_xform__") or "__wbindgen" in name:
-        what = "the JavaScript glue of wasm-bindgen"
-        return f"{module}.{name} is {what}; {WASIP1}, without wasm-bindgen"
+def explain_import(module: str, name: str, kind: ExternType | None = None) -> str:
+    """Say which family an import belongs to and what to build for instead, or "" if it is none that is known.
+
+    `kind` is its type, where that is known: some families share names.
+    """
+    named = f"{shown_name(module)}.{shown_name(name)}"
+    if _is_bindgen(module, name):
+        return f"{named} is the JavaScript glue of wasm-bindgen; {WASIP1}, without wasm-bindgen"
     if module == "wasi_unstable":
-        return f"{module}.{name} is WASI preview 0, which ended in 2019; {WASIP1}"
-    if module == "wasi_snapshot_preview1":
+        return f"{named} is WASI preview 0, which ended in 2019; {WASIP1}"
+    if module == "wasi_snapshot_preview1" or (module, name) == ("wasi", "thread-spawn"):
+        what = "WASI preview 1" if module != "wasi" else "wasi-threads"
         return (
-            f"{module}.{name} is WASI preview 1, which Lanewise does not give yet; give it as a Python function, or "
-            "build a library that needs none (C: -mexec-model=reactor; Rust: wasm32-unknown-unknown)"
+            f"{named} is {what}, which instantiate and func do not give: run a program with lanewise.run or gpu-run, "
+            f"give instantiate a Python function for it, or {_REACTOR}"
         )
     if module.startswith("wasi:"):
-        return f"{module} is an interface of WASI 0.2 or later; {WASIP1}"
-    if (module == "a" and len(name) <= 2) or (module == "env" and name.startswith(_EMSCRIPTEN)):
-        what = f"{module}.{name} is what Emscripten's JavaScript gives"
-        return f"{what}; build with -sSTANDALONE_WASM -sPURE_WASI, or {WASIP1}"
+        return f"{shown_name(module)} is an interface of WASI 0.2 or later; {WASIP1}"
+    if module.startswith("wasix_"):
+        return f"{named} is WASIX; {WASIP1}"
+    if _is_emscripten(module, name):
+        return f"{named} is what Emscripten's JavaScript gives; build with -sSTANDALONE_WASM -sPURE_WASI, or {WASIP1}"
     if module in ("gojs", "go"):
-        return f"{module}.{name} is Go's JavaScript glue; build with GOOS=wasip1 GOARCH=wasm"
-    if module == "env" and name == "abort":
-        return "env.abort is AssemblyScript's; build with --use abort= to do without it"
+        return f"{named} is Go's JavaScript glue; build with GOOS=wasip1 GOARCH=wasm"
+    if module in ("GOT.func", "GOT.mem") or (module == "env" and name in _DYNAMIC):
+        return f"{named} is for dynamic linking; link a module that stands alone, without -shared and -sSIDE_MODULE"
+    if (module, name) == ("env", "abort"):
+        if kind is None or (isinstance(kind, FuncType) and kind == FuncType(("i32",) * 4, ())):
+            return "env.abort is AssemblyScript's; build with --use abort= to do without it"
+        if kind == FuncType((), ()):
+            given = "which Emscripten's JavaScript gives and -nostdlib leaves out"
+            return f"env.abort is C's, {given}; define it, or {WASIP1}"
     return ""
+
+
+def _is_bindgen(module: str, name: str) -> bool:
+    # wasm-pack names the module after its file, as in ./game_bg.js; code in JavaScript of a crate is in snippets.
+    files = module.endswith("_bg.js") or module.startswith("./snippets/")
+    return module in _BINDGEN_MODULES or files or name.startswith("__wbg_") or "__wbindgen" in name
+
+
+def _is_emscripten(module: str, name: str) -> bool:
+    if module == "a":  # as its optimiser shortens all names
+        return len(name) <= 2
+    script = name.startswith("_") and name.endswith("_js")
+    return module == "env" and (name.startswith(_EMSCRIPTEN_STARTS) or name in _EMSCRIPTEN_NAMES or script)
 
 
 def unsupported_opcode(code: int) -> str:
@@ -108,6 +155,8 @@ def unsupported_opcode(code: int) -> str:
         return COLLECTED
     if 0xFD0100 <= code <= 0xFD012F:
         return "relaxed SIMD: Lanewise does not run it; build without -mrelaxed-simd"
+    if 0xE0 <= code <= 0xE6:
+        return STACK_SWITCHING
     if 0xFC0013 <= code <= 0xFC0016:
         return "wide arithmetic: Lanewise does not run it; build without -mwide-arithmetic"
     return ""
@@ -117,4 +166,8 @@ def unsupported_type(code: int) -> str:
     """Say which feature that Lanewise does not run the byte of a type belongs to, or "" if it belongs to none."""
     if code in (0x63, 0x64):
         return REFERENCES
+    if code == 0x65:
+        return SHARED_TYPES
+    if code in (0x5D, 0x68, 0x75):
+        return STACK_SWITCHING
     return COLLECTED if code in (*range(0x6A, 0x6F), *range(0x71, 0x75), 0x77, 0x78) else ""

@@ -67,6 +67,17 @@ class Instance:
             return exports[name]
         raise AttributeError(_no_export(name, exports))
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        # An attribute of that name would hide the export, while the guest goes on with what it has.
+        exported = self.__dict__.get("exports", {}).get(name)
+        if exported is not None and name not in self.__dict__:
+            settable = isinstance(exported, Global) and exported.type.mutable
+            hint = f'; write instance.exports["{name}"].value = ...' if settable else ""
+            raise AttributeError(
+                f"{name!r} is a {exported.kind} that the instance exports; it cannot be replaced{hint}"
+            )
+        super().__setattr__(name, value)
+
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *(name for name in self.exports if name.isidentifier())]
 

@@ -20,7 +20,7 @@ def check_imports(program: LaneProgram) -> None:
     if program.plain or not program.module.imports:
         return
     wanted = program.module.imports[0]
-    hint = explain_import(wanted.module, wanted.name)
+    hint = explain_import(wanted.module, wanted.name, wanted.type)
     raise LinkError(
         f"the module imports {wanted.module}.{wanted.name}, and vectorised functions have nothing to give for it; "
         f"use instantiate(imports=...) instead{'. ' + hint if hint else ''}"

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from lanewise.wasm import gpu_entries, lowering_calls, state, traps
+from lanewise.wasm.beginnings import may_fail_to_begin
 from lanewise.wasm.build import Build
 from lanewise.wasm.lane_ir import word
 from lanewise.wasm.lane_words import (
@@ -77,8 +78,9 @@ class LaneProgram:
 
     @property
     def plain(self) -> bool:
-        """Whether the function needs nothing of an instance."""
-        return not any(fn.touches or fn.calls_unknown for fn in self.reachable.values())
+        """Whether the function needs nothing of an instance, and an instance can always be made."""
+        needed = any(fn.touches or fn.calls_unknown for fn in self.reachable.values())
+        return not (needed or may_fail_to_begin(self.module))
 
     @property
     def can_trap(self) -> bool:
@@ -164,12 +166,13 @@ class LaneProgram:
         return results + [f"ptr %a{at}" for at in range(len(self.type.params))]
 
     def _pointer_arguments(self) -> str:
-        names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
-        return "".join(f", ptr %{name}" for name in names)
+        return "".join(f", ptr %{name}" for name in self._array_names())
 
     def _load_pointers(self) -> str:
-        names = [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
-        return "".join(word(ARRAYS + at, name, "ptr") for at, name in enumerate(names))
+        return "".join(word(ARRAYS + at, name, "ptr") for at, name in enumerate(self._array_names()))
+
+    def _array_names(self) -> list[str]:
+        return [f"r{at}" for at in range(len(self.type.results))] + [f"a{at}" for at in range(len(self.type.params))]
 
     def _apply(self, fn: FunctionLowering, memory: str) -> None:
         """Load the arguments of element %i, call the function, store the results."""
@@ -219,7 +222,6 @@ class LaneProgram:
         return self._element(fn, ", ptr %arena")
 
     # What a program over the kernel does besides: see `process.ProcessProgram`.
-
     def _begin(self, fn: FunctionLowering) -> None:
         """What comes before the instance of an element is made."""
 

@@ -29,12 +29,13 @@ _FORM = 'give a mapping of module names to mappings of names, as in imports={"en
 
 def _find(store: Store, wanted: Import, imports: Mapping[str, Any]) -> Extern:
     where = f"{shown_name(wanted.module)}.{shown_name(wanted.name)}"
-    source = imports.get(wanted.module)
-    if source is None:
+    if wanted.module not in imports:
         raise LinkError(_missing(where, wanted, wanted.module, imports, "modules"))
+    source = imports[wanted.module]
     names = getattr(source, "exports", source)
     if not isinstance(names, Mapping):
-        raise LinkError(f"imports[{wanted.module!r}] is a {type(source).__name__}; {_FORM}")
+        found = "None" if source is None else f"a {type(source).__name__}"
+        raise LinkError(f"imports[{wanted.module!r}] is {found}; {_FORM}")
     if wanted.name not in names:
         raise LinkError(_missing(where, wanted, wanted.name, names, f"names in {wanted.module!r}"))
     return _fit(store, wanted, names[wanted.name], where)
@@ -95,11 +96,14 @@ def _missing(where: str, wanted: Import, name: str, known: Mapping[str, Any], wh
     message = f"unknown import: {where}, a {wanted.kind}" + (
         f" of type {wanted.type}" if wanted.kind == "function" else ""
     )
-    if known:
+    odd = [key for key in known if not isinstance(key, str)]
+    if odd:
+        message += f"; the {what} given are to be strings, not {shown(odd[0])}: {_FORM}"
+    elif known:
         message += f"; {known_names(name, known, f'the {what} given are')}"
     else:
         message += "; nothing is given: pass imports={...}" if what == "modules" else f"; there are no {what}"
-    hint = explain_import(wanted.module, wanted.name)
+    hint = explain_import(wanted.module, wanted.name, wanted.type)
     return f"{message}. {hint}" if hint else message
 
 

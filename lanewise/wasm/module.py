@@ -14,7 +14,7 @@ from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, MalformedError
 from lanewise.wasm import describe, model
-from lanewise.wasm.build import Build
+from lanewise.wasm.build import Build, check_choices, checked_fuel, checked_level, checked_timeout
 from lanewise.wasm.compile import check
 from lanewise.wasm.decode import decode
 from lanewise.wasm.describe import Exported, Imported, known_names
@@ -83,7 +83,8 @@ class Module:
 
         if errors not in ("raise", "mask"):
             raise ArgumentError(f'errors is "raise" or "mask", not {errors!r}')
-        _check_choices("func", fuel, timeout, choices)
+        _check_choices("func", choices)
+        fuel, timeout = checked_fuel(fuel), checked_timeout(timeout)
         index = self._exported_function(name)
         found = device if isinstance(device, Device) else find_device(device)
         key = (index, id(found), fuel, timeout, tuple(sorted(choices.items())))
@@ -108,7 +109,7 @@ class Module:
         """
         from lanewise.wasm.store import Store
 
-        _check_choices("instantiate", fuel, timeout, choices)
+        _check_choices("instantiate", choices)
         return Store(device, fuel=fuel, timeout=timeout, **choices).instantiate(self, imports)  # type: ignore[arg-type]
 
     def disassemble(self, function: str | int | None = None) -> str:
@@ -175,11 +176,11 @@ def _read(source: Source) -> tuple[bytes, str]:
 _CHOICES = {"level", *(field.name for field in fields(Build))}
 
 
-def _check_choices(what: str, fuel: object, timeout: object, choices: Mapping[str, Any]) -> None:
+def _check_choices(what: str, choices: dict[str, Any]) -> None:
+    """Raise unless a build has these choices; a level becomes a number of Python."""
     for name in choices.keys() - ({"placement"} if what == "func" else set()):
         if name not in _CHOICES:
             raise TypeError(f"{what}() takes no {name!r}; it takes device, fuel, timeout and the choices of a build")
-    if fuel is not None and (isinstance(fuel, bool) or not isinstance(fuel, int) or not 0 <= fuel < 2**63):
-        raise ArgumentError(f"fuel is {fuel!r}; it is a number of steps, 0 or more, or None for no limit")
-    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
-        raise ArgumentError(f"timeout is {timeout!r}; it is a number of seconds, or None for no limit")
+    if "level" in choices:
+        choices["level"] = checked_level(choices["level"])
+    check_choices({name: value for name, value in choices.items() if name not in ("level", "placement")})

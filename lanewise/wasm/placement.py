@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import get_args
 
 from lanewise.errors import ArgumentError
-from lanewise.settings import WARP_SIZE
+from lanewise.settings import WARP_SIZE, shortened
 from lanewise.wasm.build import Layout
 
 GROUP = 128
 """Threads in a group: few, so that groups that end make room for others."""
 GROUPS = (32, 64, GROUP, 256)
 _FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224, or search"
-_WORDS = re.compile(r"([a-z]+)/(\d+)/(all|\d+)(?:/(\d+)r)?(?:/(\d+)g)?")
+_WORDS = re.compile(r"([a-z]+)/(\d{1,40})/(all|\d{1,40})(?:/(\d{1,9})r)?(?:/(\d{1,9})g)?")
 _REGISTERS = range(24, 256)
 
 
@@ -79,7 +79,7 @@ def parse_placement(text: str) -> Placement:
     """A placement as it is shown."""
     found = _WORDS.fullmatch(text)
     if found is None:
-        raise ArgumentError(f"{text!r} is no placement; write {_FORM}")
+        raise ArgumentError(f"{shortened(text)!r} is no placement; write {_FORM}")
     layout, lanes, resident, registers, group = found.groups()
     return Placement(
         layout,  # type: ignore[arg-type]

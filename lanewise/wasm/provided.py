@@ -76,7 +76,7 @@ _MEETING = ("threadgroup_barrier", "read_shared", "write_shared")
 def _checked(wanted: Import, services: Services) -> Service:
     """What is given for an import."""
     named = f"{wanted.module}.{wanted.name}"
-    hint = "" if wanted.module in services else explain_import(wanted.module, wanted.name)
+    hint = "" if wanted.module in services else explain_import(wanted.module, wanted.name, wanted.type)
     behind = f". {hint}" if hint else ""
     if wanted.module not in services:
         have = ", ".join(services)

@@ -16,6 +16,7 @@ from lanewise.errors import ArgumentError, WasmException, WasmTrap
 from lanewise.wasm import state, traps
 from lanewise.wasm.backend import Block, Outcome
 from lanewise.wasm.backends import backend_for
+from lanewise.wasm.build import checked_fuel, checked_level, checked_timeout
 from lanewise.wasm.externs import Extern, Function, Global, Tag
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.host_functions import CALLBACK, NUMBER
@@ -38,8 +39,9 @@ class Store:
         self, device: Device | str = "auto", *, fuel: int | None = None, timeout: float | None = None, **choices: Any
     ) -> None:
         self.device = device if isinstance(device, Device) else find_device(device)
-        self._backend = backend = backend_for(self.device, fuel=fuel, **choices)
-        backend.timeout = timeout
+        fuel, seconds, level = checked_fuel(fuel), checked_timeout(timeout), checked_level(choices.pop("level", None))
+        self._backend = backend = backend_for(self.device, fuel=fuel, level=level, **choices)
+        backend.timeout = seconds
         self.stride = self._stride = backend.build.stride
         self._fuel = fuel
         self._blocks: list[Any] = []
@@ -50,6 +52,10 @@ class Store:
         self._firsts: list[int] = []
         self._host_grows = False
         """Whether the host has made a memory larger."""
+        self._unclean = False
+        """Whether a call did not come to its usual end: then it may have left something in common cells."""
+        self._records_exceptions = self._holds_exceptions = False
+        """Whether exceptions may need records, and whether these may be referred to by more than the calls of now."""
         self._groups: list[set[int]] = []
         """For each instance those that may call each other with it."""
         self._functions: dict[int, Function] = {}
@@ -166,11 +172,17 @@ class Store:
         functions, or to numbers for constants. Raises LinkError or WasmTrap.
         """
         model = getattr(module, "model", module)
+        if not isinstance(model, Module):
+            raise ArgumentError(f"a store makes instances of modules, not of {type(module).__name__}; load it first")
         with self._turn():
             given = match_imports(self, model, imports or {})
             return self._begin(model, given)
 
     def _begin(self, module: Module, given: list[Extern]) -> Instance:
+        tags = [tag.type.params for tag in module.tags]
+        self._records_exceptions |= any(len(kinds) > 1 or kinds[0] not in ("i32", "f32") for kinds in tags if kinds)
+        kept = [*(one.value for one in module.globals), *(table.element for table in module.tables)]
+        self._holds_exceptions |= "exnref" in kept
         number = len(self._states)
         first = len(self._entries) - 1
         instance = Instance(self, module, self._state_of(module, given, number, first))
@@ -344,6 +356,8 @@ class Store:
             ]
             self._meet(self._host_numbers[number], kind.results, bits)
             self._backend.write(values, pack_bits(kind.results, bits))
+            if self._unclean:
+                self._clear()  # the function has called a guest that was ended, and its caller goes on
         except BaseException as error:  # whatever it is, it must not run into native code
             self._host_error = error
             return 1
@@ -385,21 +399,37 @@ class Store:
         return bool(self._host_threads) and self._host_threads[-1] == threading.get_ident()
 
     def _run(self, number: int, entry: int, kind: FuncType, bits: Sequence[int]) -> list[int]:
-        if not self._called_by_guest() and self._backend.build.meter != "off":
-            self._refuel()
+        self._make_ready()
         size = 8 * max(sum(map(state.cells_of, kind.params)), sum(map(state.cells_of, kind.results)))
         values = pack_bits(kind.params, bits).ljust(size, b"\0")
-        outcome = self._backend.call(
-            self._loaded[number], self._states[number], self._shared, self._code + entry * state.CODE_ENTRY, values
-        )
+        try:
+            outcome = self._backend.call(
+                self._loaded[number], self._states[number], self._shared, self._code + entry * state.CODE_ENTRY, values
+            )
+        except BaseException:
+            self._unclean = True  # cleaned later: here Python's stack may be at its end
+            raise
         if outcome.trapped:
+            self._unclean = True
             raise self._trap(outcome)
         return unpack_bits(kind.results, outcome.values)
 
-    def _refuel(self) -> None:
-        fuel = UNLIMITED if self._fuel is None else self._fuel
-        self.write_cell(self._shared, state.FUEL, 0)
-        self.write_cell(self._shared, state.FUEL_LEFT, fuel)
+    def _make_ready(self) -> None:
+        """Have common cells as a call needs them."""
+        if self._unclean:
+            self._clear()
+        if self._called_by_guest():
+            return
+        if self._records_exceptions and not self._holds_exceptions:  # the host cannot give one back that it was given
+            self.write_cell(self._shared, state.EXCEPTIONS_USED, 0)
+        if self._backend.build.meter != "off":
+            self.write_cell(self._shared, state.FUEL, 0)
+            self.write_cell(self._shared, state.FUEL_LEFT, UNLIMITED if self._fuel is None else self._fuel)
+
+    def _clear(self) -> None:
+        for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL):
+            self.write_cell(self._shared, cell, 0)
+        self._unclean = False
 
     def _trap(self, outcome: Outcome) -> BaseException:
         """The error for a trap; common cells are made ready for the next call."""
@@ -409,8 +439,7 @@ class Store:
             place = 0  # the trace says where
         who = self.read_cell(self._shared, state.TRAP_STATE)
         thrown = self.read_cell(self._shared, state.PENDING)
-        for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL):
-            self.write_cell(self._shared, cell, 0)
+        self._clear()
         if kind == traps.HOST_ERROR and self._host_error is not None:
             error, self._host_error = self._host_error, None
             return error

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 
-from lanewise import __version__
 from lanewise.compiler import Cache, default_cache
 from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
+from lanewise.version import __version__
 from lanewise.wasm.placement import Placement, parse_placement
 
 USUAL = Placement()

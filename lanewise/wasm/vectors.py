@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lanewise.devices import Device, DeviceArray
 from lanewise.devices.cpu import CpuDevice
-from lanewise.errors import ArgumentError, LaneError, LinkError, WasmTrap
-from lanewise.wasm import traps
+from lanewise.errors import ArgumentError, LaneError, LinkError, WasmException, WasmTrap
+from lanewise.wasm import model, traps
 from lanewise.wasm.array_values import DTYPES, as_array
 from lanewise.wasm.divergence import Divergence
 from lanewise.wasm.lane_words import ITEM_BYTES
+from lanewise.wasm.opcodes import OPS
 from lanewise.wasm.placement import parse_placement
 from lanewise.wasm.places import function_at
 
@@ -104,15 +107,28 @@ class VectorFunction:
         shape = _common_shape(self.name, arrays)
         return [_spread(array, shape, what) for array, what in zip(arrays, whats, strict=True)], shape, arrays
 
-    def _run_again(self, given: list[Any], lane: int) -> WasmTrap | None:
+    def _run_again(self, given: list[Any], lane: int, kind: str) -> WasmTrap | None:
         """Run one lane once more, on a CPU, where a trap tells the calls that it was in."""
+        from lanewise.wasm.store import Store  # each way to run a module brings its own engine
+
         hosts = [array.get() if isinstance(array, DeviceArray) else array for array in given]
         values = [array.reshape(-1)[lane].item() if array.shape else array.item() for array in hosts]
-        instance = self.module.instantiate(device="cpu", fuel=self._runner.fuel)
+        # Code that is not optimised has every call in it; only what was interrupted may run for ever.
+        timeout = self._runner._timeout if kind == traps.KINDS[traps.INTERRUPTED] else None
+        store = Store("cpu", fuel=self._runner.fuel, timeout=timeout, level=0)
+        alone = _alone(self.module.model, self.name)
+        imports: dict[str, dict[str, Any]] = {}
+        for wanted in alone.imports:
+            imports.setdefault(wanted.module, {})[wanted.name] = _never_called
         try:
-            instance.exports[self.name](*values)
+            store.instantiate(alone, imports).exports[self.name](*values)
         except WasmTrap as trap:
+            trap.lane = lane
             return trap
+        except WasmException as thrown:
+            uncaught = WasmTrap(traps.KINDS[traps.UNCAUGHT], lane=lane)
+            uncaught.__cause__ = thrown
+            return uncaught
         return None
 
     def _error(self, status: Array, found: Any, given: list[Any]) -> LaneError:
@@ -126,6 +142,16 @@ class VectorFunction:
             index = np.unravel_index(lane, status.shape) if status.ndim > 1 else ()
             where = f" (index {', '.join(map(str, index))})" if index else ""
             shown.append(f"lane {lane}{where}: {kind}" + (f" in {name} (+{place:#x})" if name else ""))
+        why = dict(zip(lanes.tolist(), kinds, strict=True))
+
+        def again(lane: int) -> WasmTrap | None:
+            number = _lane_number(lane)
+            if number not in why:
+                exists = 0 <= number < status.size
+                what = "did not trap" if exists else f"does not exist: there are {status.size:,}, from 0 on"
+                raise ArgumentError(f"lane {lane} {what}; `lanes` of the error says which trapped")
+            return self._run_again(given, number, why[number])
+
         more = f"; and {len(lanes) - _SHOWN:,} more" if len(lanes) > _SHOWN else ""
         count = f"{len(lanes):,} of {status.size:,} lanes trapped"
         hint = 'errors="mask" gives what the others returned'
@@ -136,11 +162,52 @@ class VectorFunction:
             results=found,
             function=functions[0],
             offset=places[0],
-            again=lambda lane: self._run_again(given, lane),
+            again=again,
         )
 
     def __repr__(self) -> str:
         return f"<vectorised {self.name} {self.type} on {self.device.name}>"
+
+
+def _lane_number(lane: Any) -> int:
+    try:
+        return operator.index(lane)
+    except TypeError:
+        raise ArgumentError(f"a lane is a number, not {lane!r}") from None
+
+
+def _never_called(*args: Any) -> Any:
+    """For imports of a module whose functions run over arrays: those that do never call one."""
+    raise LinkError("vectorised functions have nothing to give for imports")
+
+
+_ZEROS = {kind: model.Instruction(0, op, (0,)) for op in OPS.values() if op.rule == "const" for kind in op.results} | {
+    kind: model.Instruction(0, op, (kind,))
+    for op in OPS.values()
+    if op.rule == "ref.null"
+    for kind in ("funcref", "externref", "exnref")
+}
+
+
+def _alone(module: model.Module, name: str) -> model.Module:
+    """A module that has what it imports for its own, all zero, but for functions; and nothing but one export.
+
+    That is as good to vectorised functions, which touch nothing of an instance if there are imports at all.
+    """
+    if not module.imports:
+        return module
+    own = [model.Global(kind, (_ZEROS[kind.value],)) for kind in module.globals[: module.imported_globals]]
+    return replace(
+        module,
+        data=module.data + f"alone: {name}".encode(),  # compiled code is known by the bytes of its module
+        exports=[one for one in module.exports if one.name == name],
+        imports=[one for one in module.imports if one.kind == "function"],
+        defined_globals=own + module.defined_globals,
+        imported_tables=0,
+        imported_memories=0,
+        imported_globals=0,
+        imported_tags=0,
+    )
 
 
 def _together(results: list[Any]) -> Any:

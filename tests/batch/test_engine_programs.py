@@ -25,11 +25,15 @@ REFUSED = {
     "unknown module": (importing("env", "log"), f"the program imports env.log, {NOT_HERE}"),
     "misspelt": (
         importing("wasi_snapshot_preview1", "fd_wirte"),
-        "the program imports wasi_snapshot_preview1.fd_wirte, which does not exist; did you mean 'fd_write'?",
+        "the program imports wasi_snapshot_preview1.fd_wirte, which does not exist; did you mean 'fd_write'? "
+        "(wasi_snapshot_preview1 has args_sizes_get, args_get, environ_sizes_get, environ_get, clock_res_get, "
+        "clock_time_get, random_get, proc_exit, proc_raise, sched_yield, sock_accept, sock_recv and 34 more)",
     ),
     "misspelt vocabulary": (
         importing("gpu", "thread_idd"),
-        "the program imports gpu.thread_idd, which does not exist; did you mean 'thread_id'?",
+        "the program imports gpu.thread_idd, which does not exist; did you mean 'thread_id'? (gpu has "
+        "thread_id, thread_count, local_id, group_id, threadgroup_size, threadgroup_barrier, memory_barrier, time_ns, "
+        "time, read_state, write_state, read_state_f32 and 43 more)",
     ),
     "wrong type": (
         importing("wasi_snapshot_preview1", "fd_write", "(func (param i32 i32) (result i32))"),

@@ -159,7 +159,10 @@ def test_a_broken_file_is_named_with_the_byte(tmp_path):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda module: module.func("pric"), "exports no function 'pric'; did you mean 'price'?"),
+        (
+            lambda module: module.func("pric"),
+            "exports no function 'pric'; did you mean 'price'? (it exports the functions add, price)",
+        ),
         (lambda module: module.func("zzz"), "it exports the functions add, price"),
         (lambda module: module.func("memory"), "'memory' is a memory, not a function"),
         (lambda module: module.func("hidden"), "exports no function 'hidden'"),

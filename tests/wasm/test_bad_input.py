@@ -29,6 +29,7 @@ from raw_modules import (
 from lanewise.errors import MalformedError, UnsupportedError, WasmError
 from lanewise.wasm.decode import decode
 from lanewise.wasm.foreign import explain_import
+from lanewise.wasm.model import FuncType
 from lanewise.wasm.validate import validate
 
 
@@ -86,6 +87,16 @@ def test_file_of_another_kind_is_named_with_what_to_do_instead(data, what, inste
         ("wasi:cli/environment@0.2.0", "get-environment", ("WASI 0.2", "wasm32-wasip1")),
         ("gojs", "runtime.wasmExit", ("GOOS=wasip1",)),
         ("env", "abort", ("AssemblyScript",)),
+        ("./game_bg.js", "__wbg_log_1d3ae0273d8f4f8a", ("wasm-bindgen", "wasm32-wasip1")),
+        ("./game_bg.js", "draw", ("wasm-bindgen",)),
+        ("./snippets/game-1f2e/inline0.js", "now", ("wasm-bindgen",)),
+        ("env", "_abort_js", ("Emscripten", "STANDALONE_WASM")),
+        ("env", "_mmap_js", ("Emscripten",)),
+        ("env", "setTempRet0", ("Emscripten",)),
+        ("env", "__assert_fail", ("Emscripten",)),
+        ("wasix_32v1", "fd_dup", ("WASIX", "wasm32-wasip1")),
+        ("GOT.func", "puts", ("dynamic linking", "SIDE_MODULE")),
+        ("env", "__memory_base", ("dynamic linking",)),
     ],
 )
 def test_imports_of_known_families_are_explained(space, name, words):
@@ -93,7 +104,24 @@ def test_imports_of_known_families_are_explained(space, name, words):
     assert all(word in explanation for word in words)
 
 
-@pytest.mark.parametrize(("space", "name"), [("env", "log"), ("host", "a"), ("spectest", "print_i32"), ("", "")])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (FuncType(("i32",) * 4, ()), "AssemblyScript"),
+        (FuncType((), ()), "define it, or build for wasm32-wasip1"),
+        (FuncType(("i32",), ()), ""),
+    ],
+)
+def test_abort_is_told_apart_by_its_type(kind, words):
+    explanation = explain_import("env", "abort", kind)
+    assert words in explanation
+    assert ("AssemblyScript" in explanation) == (len(kind.params) == 4)
+    assert bool(explanation) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("space", "name"), [("env", "log"), ("env", "draw_js"), ("host", "a"), ("spectest", "print_i32"), ("", "")]
+)
 def test_imports_of_no_known_family_are_left_alone(space, name):
     assert explain_import(space, name) == ""
 
@@ -103,7 +131,6 @@ def test_imports_of_no_known_family_are_left_alone(space, name):
     [
         module(section(MEMORY, b"\x04\x01")),
         module(section(MEMORY, b"\x05\x01\x02")),
-        module(section(TABLE, b"\x70\x04\x01")),
         module(section(IMPORT, sized(b"env") + sized(b"memory") + b"\x02\x04\x01")),
     ],
 )
@@ -120,12 +147,25 @@ def test_64_bit_memories_are_named_with_the_target_to_build_for(data):
         (module(section(TYPE, b"\x60\x01\x6e\x00")), "garbage-collected types"),
         (module(section(TYPE, b"\x60\x01\x64\x70\x00")), "typed function references"),
         (module(section(TABLE, b"\x40\x00\x70\x00\x00\xd0\x70\x0b")), "typed function references"),
+        (module(section(TYPE, b"\x5d\x00")), r"stack switching .*does not support"),
+        (module(section(TYPE, b"\x60\x01\x68\x00")), r"stack switching .*does not support"),
+        (module(section(TYPE, b"\x65\x60\x00\x00")), r"shared types .*does not support"),
+        (module(section(TYPE, b"\x60\x01\x65\x6e\x00")), r"shared types .*does not support"),
+        (module(section(TABLE, b"\x70\x04\x01")), r"^table .*64-bit table .*32-bit tables; build for wasm32"),
+        (module(section(MEMORY, b"\x08\x01\x00")), r"custom page sizes .*does not support"),
+        (module(section(MEMORY, b"\x0d\x01\x02\x00")), r"custom page sizes .*does not support"),
     ],
 )
 def test_types_that_lanewise_does_not_run_are_named(data, feature):
     with pytest.raises(UnsupportedError, match=feature) as error:
         decode(data)
     assert error.value.offset > 8
+    assert f"at byte {error.value.offset:#x}" in str(error.value)
+
+
+def test_instructions_that_switch_stacks_are_named():
+    with pytest.raises(UnsupportedError, match=r"stack switching .*does not support"):
+        validate(decode(one_function(b"\xe0\x00\x0b")))
 
 
 # Input that wants to cost more than it should

@@ -40,6 +40,8 @@ SIMPLE = """
       (then (local.get 0))
       (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1)))
                      (call $fib (i32.sub (local.get 0) (i32.const 2)))))))
+  (func (export "spin_unless") (param i32) (result i32)
+    (loop $again (br_if $again (i32.eqz (local.get 0)))) (local.get 0))
   (func (export "vector") (param v128) (result v128) (local.get 0))
 )
 """
@@ -277,3 +279,71 @@ def test_asking_twice_compiles_once(module, device):
 def test_a_function_says_where_its_lanes_live(module, device):
     placed = module.func("add32", device=device, placement="flat/8/64").placement
     assert placed == ("" if device.name == "cpu" else "flat/8/64")
+
+
+# Numbers that NumPy keeps as objects, or makes floats of
+
+
+def test_whole_numbers_as_objects_are_taken_if_they_fit(module, device):
+    add32, add64 = module.func("add32", device=device), module.func("add64", device=device)
+    assert add32(np.array([1, 2], object), 0).tolist() == [1, 2]
+    assert add32(np.array([[2**32 - 1], [np.int8(-5)]], object), 0).tolist() == [[-1], [-5]]
+    assert add64(np.array([2**64 - 1, True, np.uint64(7)], object), 0).tolist() == [-1, 1, 7]
+    assert add32(np.array([], object), 0).shape == (0,)
+    assert add32(np.empty((0, 3), object), 0).dtype == np.int32
+
+
+def test_lists_whose_numbers_fit_one_by_one_are_taken(module, device):
+    add64, half = module.func("add64", device=device), module.func("half64", device=device)
+    assert add64([2**63, 1], 0).tolist() == [-(2**63), 1]
+    assert add64([[2**64 - 1], [-1]], 0).tolist() == [[-1], [-1]]
+    assert half([2**63, 1]).tolist() == [2.0**62, 0.5]
+    assert half([1e300, -1]).tolist() == [5e299, -0.5]
+
+
+@pytest.mark.parametrize("name", ["half32", "half64"])
+def test_large_whole_numbers_are_taken_by_floats_that_hold_them(module, device, name):
+    half = module.func(name, device=device)
+    assert half(2**70) == 2.0**69
+    assert half([2**70, 0.5, True]).tolist() == [2.0**69, 0.25, 0.5]
+    for value, words in ((2**70 + 1, str(2**70 + 1)), (10**5000, "a whole number of 16,610 bits")):
+        with pytest.raises(lw.ArgumentError, match=f"of {name} holds {words}, which f.. cannot hold exactly"):
+            half([value, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("add32", [1, 2**70, 3], "holds 1180591620717411303424, which does not fit i32"),
+        ("add32", np.array([1, 2**32], object), "holds 4294967296, which does not fit i32"),
+        ("add32", np.array([1, 1.5], object), "holds 1.5; i32 takes whole numbers"),
+        ("add64", [2**63, 1.0], "holds 1.0; i64 takes whole numbers"),
+        ("line", np.array([1, "x"], object), "holds 'x'; f64 takes numbers"),
+    ],
+)
+def test_an_object_that_is_refused_is_shown(module, device, name, value, words):
+    function = module.func(name, device=device)
+    with pytest.raises(lw.ArgumentError) as error:
+        function(value, *[1] * (len(function.type.params) - 1))
+    assert words in str(error.value)
+
+
+def test_masked_elements_are_not_looked_at(module, device):
+    wide = module.func("wide", device=device, errors="mask")
+    for data in (np.array([7, 2**40, -5]), np.array([7, None, 2**32 - 5], object)):
+        found = wide(np.ma.MaskedArray(data, mask=[False, True, False]))
+        assert found.mask.tolist() == [False, True, False]
+        assert found.compressed().tolist() == [7, 2**32 - 5]
+    assert wide(np.ma.masked).mask
+    assert wide(np.ma.masked_all((2, 2), float)).mask.all()
+    assert wide(np.ma.MaskedArray([], dtype=np.int64)).shape == (0,)
+    with pytest.raises(lw.ArgumentError, match="holds 1099511627776, which does not fit i32"):
+        wide(np.ma.MaskedArray([1, 2**40], mask=[True, False]))
+    with pytest.raises(lw.ArgumentError, match="holds float64; i32 takes whole numbers"):
+        wide(np.ma.MaskedArray([1.0, 2.0], mask=[True, False]))
+
+
+def test_lanes_of_masked_elements_run_as_others_do(module):
+    """What lies behind a mask may be anything: here, a number with which the function would never end."""
+    steps = module.func("spin_unless", device="cpu", errors="mask")(np.ma.MaskedArray([3, 0], mask=[0, 1]))
+    assert steps.compressed().tolist() == [3]

@@ -143,3 +143,49 @@ def test_pages_that_were_added_can_be_used_in_every_layout():
         (i32.store (i32.const 131068) (i32.const 7))
         (i32.load (i32.const 131068))))"""
     assert lw.load(assemble(text)).func("last", device="cpu", layout="interleaved")() == 7
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ("(start $s) (func $s unreachable)", "unreachable"),
+        ('(func (export "_initialize") unreachable)', "unreachable"),
+        ('(memory 1) (data (i32.const 65536) "x")', "out of bounds memory access"),
+        ('(memory 1) (data (i32.const -1) "x")', "out of bounds memory access"),
+        ('(memory 0) (data (i32.const 1) "")', "out of bounds memory access"),
+        ('(memory 1) (global $g i32 (i32.const 65535)) (data (global.get $g) "xy")', "out of bounds memory access"),
+        ('(memory 1) (data (i32.sub (i32.const 0) (i32.const 1)) "x")', "out of bounds memory access"),
+        ("(table 1 funcref) (elem (i32.const 1) func 0)", "out of bounds table access"),
+        ("(tag $t) (start $s) (func $s (throw $t))", "uncaught exception"),
+    ],
+)
+def test_functions_that_need_no_instance_trap_where_none_can_be_made(fields, kind, device):
+    text = f'(module {fields} (func (export "twice") (param i32) (result i32) (i32.add (local.get 0) (local.get 0))))'
+    with pytest.raises(lw.LaneError) as error:
+        lw.load(assemble(text)).func("twice", device=device)([1, 2, 3])
+    assert error.value.kinds == [kind] * 3
+    assert lw.load(assemble(text)).func("twice", device=device, errors="mask")([1, 2]).mask.all()
+
+
+def test_functions_that_need_no_instance_need_none_where_it_can_always_be_made():
+    text = """(module
+      (import "env" "memory" (memory 1)) (import "env" "log" (func $log))
+      (table 2 funcref) (elem (i32.const 1) func $log) (elem declare func $log)
+      (global $g i32 (i32.const 65000))
+      (data (i32.add (global.get $g) (i32.const 535)) "x") (data "passive") (data (i32.const 65536) "")
+      (func (export "twice") (param i32) (result i32) (i32.add (local.get 0) (local.get 0))))"""
+    assert lw.load(assemble(text)).func("twice", device="cpu")([1, 2]).tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        '(import "env" "f" (func $f)) (start $f)',
+        '(import "env" "g" (global $g i32)) (memory 1) (data (global.get $g) "x")',
+        '(import "env" "m" (memory 0)) (data (i32.const 0) "x")',
+    ],
+)
+def test_whether_an_instance_can_be_made_is_not_guessed_where_imports_decide_it(fields):
+    text = f'(module {fields} (func (export "one") (result i32) (i32.const 1)))'
+    with pytest.raises(lw.LinkError, match="the module imports env"):
+        lw.load(assemble(text)).func("one", device="cpu")()

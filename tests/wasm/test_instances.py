@@ -131,9 +131,11 @@ def test_exports_are_found_by_name_and_as_attributes(instance):
 
 
 def test_a_missing_export_is_named_with_the_nearest(instance):
-    with pytest.raises(lw.ArgumentError, match="the instance exports no 'nxt'; did you mean 'next'"):
+    with pytest.raises(
+        lw.ArgumentError, match=r"no 'nxt'; did you mean 'next'\? \(it exports memory, count, .* and 8 more\)"
+    ):
         instance.exports["nxt"]
-    with pytest.raises(AttributeError, match="the instance exports no 'memry'; did you mean 'memory'"):
+    with pytest.raises(AttributeError, match=r"no 'memry'; did you mean 'memory'\? \(it exports memory, count"):
         _ = instance.memry
     with pytest.raises(lw.ArgumentError, match="it exports memory, count, limit"):
         instance.exports["zzz"]
@@ -217,9 +219,26 @@ def test_memory_as_arrays_of_any_type(instance):
     assert instance.memory.array("u1").shape == (65536,)
 
 
+def test_memory_takes_addresses_of_numpy(instance):
+    """Which do not overflow as NumPy's numbers do."""
+    memory = instance.memory
+    memory.write(np.uint8(250), bytes(range(10)))
+    assert memory.read(np.uint8(250), np.uint8(10)) == bytes(range(10))
+    assert memory.read(np.int8(100)) == memory.read(100)
+    assert memory.array(np.uint8, np.uint8(250), np.int8(10)).tolist() == list(range(10))
+    assert memory.array(np.uint64, np.int16(8), np.uint8(200)).shape == (200,)
+    assert memory.array(np.int32, np.int32(65532)).tolist() == [0]
+    assert memory.read(np.array(250), 1) == b"\0"
+
+
 @pytest.mark.parametrize(
     ("use", "words"),
     [
+        (lambda memory: memory.read(np.uint32(0xFFFFFFF0), 32), "bytes 4,294,967,280 to 4,294,967,312 are not all in"),
+        (lambda memory: memory.write(np.uint32(0xFFFFFFF0), bytes(32)), "bytes 4,294,967,280 to 4,294,967,312 are not"),
+        (lambda memory: memory.array(np.uint8, np.int32(-8), 4), "bytes -8 to -4 are not all in"),
+        (lambda memory: memory.array(np.int32, 0, "x"), "whole numbers, not 'x'"),
+        (lambda memory: memory.read(None), "whole numbers, not None"),
         (lambda memory: memory.read(65530, 7), "bytes 65,530 to 65,537 are not all in a memory of 65,536"),
         (lambda memory: memory.read(-1, 1), "bytes -1 to 0 are not all in a memory"),
         (lambda memory: memory.read(0, -1), "are not all in a memory"),
@@ -344,6 +363,20 @@ def test_globals_refuse_what_does_not_fit(instance):
     with pytest.raises(lw.ArgumentError, match="takes a whole number"):
         instance.count.value = 1.5
     assert instance.count.value == 10
+
+
+def test_an_export_is_not_hidden_by_an_attribute(instance):
+    with pytest.raises(
+        AttributeError, match=r"'count' is a global that the instance exports; .*exports\[\"count\"\]\.value ="
+    ):
+        instance.count = 7
+    with pytest.raises(AttributeError, match=r"'next' is a function that the instance exports; it cannot be replaced$"):
+        instance.next = print
+    with pytest.raises(AttributeError, match=r"'limit' is a global that the instance exports; it cannot be replaced$"):
+        instance.limit = 1.0
+    assert instance.next() == 11
+    instance.note = "an attribute like any other"
+    assert instance.note
 
 
 # --- threads ---------------------------------------------------------------------------------------------------------

@@ -39,16 +39,30 @@ def test_nothing_given():
     assert message({}) == message(None)
 
 
-def test_a_missing_module_names_the_nearest_or_those_given():
-    assert message({"enw": {}}).endswith("; did you mean 'enw'?")
+def test_a_missing_module_is_told_with_the_nearest_and_those_given():
+    assert message({"enw": {}, "gpu": {}}).endswith("; did you mean 'enw'? (the modules given are enw, gpu)")
     assert message({"host": {}, "gpu": {}}).endswith("; the modules given are host, gpu")
 
 
-def test_a_missing_name_names_the_nearest_or_those_given():
-    with pytest.raises(lw.LinkError, match=r"unknown import: env\.write, a function of type .*; did you mean 'writ'"):
-        lw.load(assemble('(module (import "env" "write" (func)))')).instantiate({"env": {"writ": print}}, device="cpu")
+def test_a_missing_name_is_told_with_the_nearest_and_those_given():
+    with pytest.raises(lw.LinkError) as error:
+        lw.load(assemble('(module (import "env" "write" (func)))')).instantiate(
+            {"env": {"read": print, "writ": print}}, device="cpu"
+        )
+    assert str(error.value) == (
+        "unknown import: env.write, a function of type () -> (); did you mean 'writ'? "
+        "(the names in 'env' given are read, writ)"
+    )
     assert message({"env": {"alpha": print, "beta": print}}).endswith("; the names in 'env' given are alpha, beta")
     assert message({"env": {}}).endswith("; there are no names in 'env'")
+
+
+def test_a_hint_follows_the_nearest_name_as_a_sentence():
+    with pytest.raises(lw.LinkError) as error:
+        lw.load(assemble('(module (import "wasi_snapshot_preview1" "fd_write" (func)))')).instantiate(
+            {"wasi_snapshot_preview": {}}, device="cpu"
+        )
+    assert "? (the modules given are wasi_snapshot_preview). wasi_snapshot_preview1.fd_write is" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +71,9 @@ def test_a_missing_name_names_the_nearest_or_those_given():
         ([("env", {})], "imports is a list; give a mapping"),
         ({"env": print}, "imports['env'] is a builtin_function_or_method; give a mapping"),
         ({"env": 3}, "imports['env'] is a int; give a mapping"),
+        ({"env": None}, "imports['env'] is None; give a mapping"),
+        ({5: {}}, "the modules given are to be strings, not 5: give a mapping"),
+        ({"env": {5: print}}, "the names in 'env' given are to be strings, not 5: give a mapping"),
         ({"env": {"x": 3}}, "incompatible import type: env.x is to be a function, not int"),
         ({"env": {"x": None}}, "env.x is to be a function, not NoneType"),
     ],
@@ -144,6 +161,9 @@ def test_instances_of_one_store_share_what_they_export(device):
         ("env", "emscripten_resize_heap", "Emscripten"),
         ("wasi_unstable", "fd_write", "WASI preview 0"),
         ("wasi_snapshot_preview1", "fd_write", "WASI preview 1"),
+        ("wasi_snapshot_preview1", "fd_write", "run a program with lanewise.run or gpu-run"),
+        ("wasi", "thread-spawn", "run a program with lanewise.run or gpu-run"),
+        ("env", "abort", "env.abort is C's"),
     ],
 )
 def test_imports_of_known_families_are_explained(module, name, words):
@@ -152,8 +172,9 @@ def test_imports_of_known_families_are_explained(module, name, words):
     assert words in str(error.value)
 
 
-def test_names_of_imports_do_not_steer_the_terminal():
+@pytest.mark.parametrize("space", ["a\\1b[2J", "wasi:\\1b[2J", "./snippets/\\1b[2J"])
+def test_names_of_imports_do_not_steer_the_terminal(space):
     with pytest.raises(lw.LinkError) as error:
-        lw.load(assemble('(module (import "a\\1b[2J" "b\\0a" (func)))')).instantiate(device="cpu")
+        lw.load(assemble(f'(module (import "{space}" "b\\0a" (func)))')).instantiate(device="cpu")
     assert "\x1b" not in str(error.value)
     assert "\n" not in str(error.value)

@@ -68,7 +68,74 @@ def test_lanes_that_trap_tell_their_places_and_on_request_their_callers(module, 
     assert trap is not None
     assert trap.kind == "out of bounds memory access"
     assert trap.frames[-1].startswith("outer")
-    assert caught.value.trap_of(0) is None
+    assert trap.lane == 2
+    for lane, message in ((0, "lane 0 did not trap"), (4, "lane 4 does not exist"), (-1, "does not exist")):
+        with pytest.raises(lw.ArgumentError, match=message):
+            caught.value.trap_of(lane)
+    with pytest.raises(lw.ArgumentError, match="a lane is a number"):
+        caught.value.trap_of("two")
+
+
+def trap_again(text, *args, **choices):
+    """The trap of the first lane that traps, run again."""
+    with pytest.raises(lw.LaneError) as caught:
+        Module.load(bytes(wasmtime.wat2wasm(text))).func("f", device="cpu", **choices)(*args)
+    return caught.value.trap_of(), caught.value
+
+
+def test_a_lane_that_is_run_again_names_every_call():
+    text = """(module (memory 1)
+      (func $inner (param i32) (result i32) (i32.div_u (i32.const 8) (local.get 0)))
+      (func $middle (param i32) (result i32) (i32.add (call $inner (local.get 0)) (i32.const 1)))
+      (func (export "f") (param i32) (result i32) (i32.add (call $middle (local.get 0)) (i32.const 1))))"""
+    trap, _ = trap_again(text, [1, 0])
+    assert [frame.split(" (")[0] for frame in trap.frames] == ["inner", "middle", "f"]
+
+
+def test_a_lane_of_a_module_with_imports_is_run_again():
+    text = """(module
+      (import "env" "log" (func $log (param i32)))
+      (import "env" "table" (table 2 externref))
+      (import "env" "memory" (memory 2))
+      (import "env" "changes" (global $g (mut f64)))
+      (import "env" "wide" (global v128))
+      (import "env" "base" (global $function funcref))
+      (import "env" "any" (global externref))
+      (import "env" "oops" (tag (param i64)))
+      (data (i32.const 131070) "xy")
+      (table funcref (elem $log (;1;)))
+      (global $own (mut i32) (i32.const 0))
+      (func (export "_initialize") (call $log (i32.const 1)))
+      (func (export "other") (global.set $own (i32.const 1)) (global.set $g (f64.const 1)) (call $log (i32.const 2)))
+      (func $inner (param i32) (result i32) (i32.div_u (i32.const 8) (local.get 0)))
+      (func (export "f") (param i32) (result i32) (call $inner (local.get 0))))"""
+    trap, error = trap_again(text, [1, 2, 0])
+    assert trap.kind == "integer divide by zero"
+    assert trap.lane == 2
+    assert trap.offset == error.offset
+    assert [frame.split(" (")[0] for frame in trap.frames] == ["inner", "f"]
+
+
+def test_an_exception_that_nobody_catches_is_a_trap_when_its_lane_is_run_again():
+    text = """(module (tag $oops (param i32))
+      (func (export "f") (param i32) (if (local.get 0) (then (throw $oops (local.get 0))))))"""
+    trap, _ = trap_again(text, [0, 5])
+    assert isinstance(trap, lw.WasmTrap)
+    assert (trap.kind, trap.lane) == ("uncaught exception", 1)
+    assert trap.__cause__.values == (5,)
+
+
+def test_a_lane_that_was_interrupted_is_interrupted_again():
+    text = '(module (func (export "f") (param i32) (loop (br_if 0 (local.get 0)))))'
+    trap, error = trap_again(text, [1, 1, 1], timeout=0.2)
+    assert error.kinds == ["interrupted"] * 3
+    assert trap.kind == "interrupted"
+
+
+def test_a_start_function_that_traps_is_told_when_a_lane_is_run_again():
+    trap, _ = trap_again('(module (start $s) (func $s unreachable) (func (export "f") (param i32)))', [1])
+    assert trap.kind == "unreachable"
+    assert trap.function == "s"
 
 
 @pytest.mark.parametrize("number", range(4))

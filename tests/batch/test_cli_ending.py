@@ -1,0 +1,103 @@
+"""A run ends when it is told to, whatever it is doing, and says how its lanes went."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fake_engine import ENVIRONMENT, Fake, ended
+
+from lanewise.cli.gpu_run import command
+
+PI = Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm"
+FAKED = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from fake_engine import FakeRun, ended
+from lanewise.batch import running
+running.start = lambda task, module=None: FakeRun(task, lambda lane: ended(lane, stdout=b"x" * 2**20), None)
+from lanewise.cli.gpu_run import main
+main()
+"""
+REAL = "from lanewise.cli.gpu_run import main; main()"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.wasm").write_bytes(b"\0asm\1\0\0\0")
+    return tmp_path
+
+
+def started(code, *words, **more):
+    before = [os.path.dirname(__file__)] if code is FAKED else []
+    command = [sys.executable, "-c", code, *before, *words]
+    return subprocess.Popen(command, env={**ENVIRONMENT, **more.pop("env", {})}, stderr=subprocess.PIPE, **more)
+
+
+def test_the_time_to_compile_counts(tmp_path):
+    nothing_compiled = {"LANEWISE_CACHE_DIR": str(tmp_path)}
+    process = started(REAL, "--timeout", "50ms", str(PI), "1", "10", env=nothing_compiled, stdout=subprocess.PIPE)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, out, error) == (124, b"", b"gpu-run: time-out after 0.05 s; no lane had begun\n")
+
+
+def test_the_time_to_read_the_input_counts(here):
+    process = started(FAKED, "--timeout", "0.5", "--each-line", "-", "app.wasm", stdin=subprocess.PIPE)
+    process.stdin.write(b"a line\n")
+    process.stdin.flush()  # and no end
+    assert process.wait(timeout=60) == 124
+    assert process.stderr.read() == b"gpu-run: time-out after 0.5 s; no lane had begun\n"
+    process.stdin.close()
+    process.stderr.close()
+
+
+def test_a_reader_that_does_not_read_keeps_no_run_from_its_time_out(here):
+    process = started(FAKED, "--timeout", "1", "--lanes", "20", "app.wasm", stdout=subprocess.PIPE)
+    assert process.wait(timeout=60) == 124
+    assert process.stderr.read().endswith(b", and nobody reads the output\n")
+    process.stdout.close()
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_reader_that_does_not_read_keeps_no_run_from_a_signal(here, number):
+    process = started(FAKED, "--lanes", "20", "app.wasm", stdout=subprocess.PIPE)
+    assert process.stdout.read(10) == b"x" * 10  # it writes
+    process.send_signal(number)
+    assert process.wait(timeout=60) == 128 + number
+    process.stdout.close()
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("words", [["--json"], ["--output-dir", "out"], ["--json", "--output-dir", "out"], []])
+def test_the_status_of_a_single_program_is_its_own_wherever_its_output_goes(here, words, monkeypatch, capfd):
+    Fake(monkeypatch, lambda lane: ended(lane, 3))
+    assert command([*words, "app.wasm"]) == 3
+    Fake(monkeypatch, lambda lane: ended(lane, trap="unreachable in f (+0x51)"))
+    assert command([*words, "app.wasm"]) == 134
+    assert capfd.readouterr().err == "gpu-run: trap: unreachable in f (+0x51)\n"
+
+
+def test_a_file_that_cannot_be_read_is_found_before_anything_runs(here, monkeypatch, capfd):
+    (here / "files").mkdir()
+    (here / "files" / "a").write_bytes(b"fine")
+    (here / "files" / "b").symlink_to("/proc/self/mem")  # which opens, and cannot be read at 0
+    fake = Fake(monkeypatch, ended)
+    assert command(["--each-file", "files/*", "--stdin", "{}", "app.wasm"]) == 2
+    assert capfd.readouterr().err.startswith("gpu-run: 'files/b' cannot be read: ")
+    assert not fake.runs
+
+
+@pytest.mark.parametrize(("words", "status"), [(["--lanes", "2", "app.wasm"], 0), (["none.wasm"], 2)])
+def test_words_that_nobody_can_read_change_no_status(here, words, status):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", FAKED, os.path.dirname(__file__), *words],
+            env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=full, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == status

@@ -1,0 +1,196 @@
+"""`gpu-run` and names and numbers at the edge: places for results, long names, names that steer terminals, digits."""
+
+import os
+
+import numpy as np
+import pytest
+from fake_engine import Fake, ended
+
+import lanewise as lw
+from lanewise import settings
+from lanewise.batch.report import Tally, summary
+from lanewise.cli.gpu_run import command
+
+LONG = "n" * 300
+"""A name that no file system takes."""
+DIGITS = "9" * 5000
+"""More than Python turns into a number."""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.wasm").write_bytes(b"\0asm the engine is a fake one")
+    np.save(tmp_path / "state.npy", np.zeros(4, np.uint32))
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def refusal(monkeypatch, capfd, words) -> str:
+    """The one sentence about a command line that runs nothing and leaves nothing behind."""
+    before = sorted(os.walk("."))
+    fake = Fake(monkeypatch)
+    assert command([*words, "app.wasm"]) == 2
+    assert fake.runs == []
+    assert sorted(os.walk(".")) == before
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err.removeprefix("gpu-run: ").rstrip("\n")
+
+
+RESULTS = {
+    "--picture": ["--size", "4x4"],
+    "--state-out": ["--state", "state.npy"],
+    "--output": [],
+}
+TROUBLE = {
+    "folder": "it is a directory; name a file",
+    "new/": "it is a directory; name a file",
+    "/dev/null": "it is there and is no file; name another",
+    "nowhere/file": "the directory is not there",
+    "app.wasm/file": "the directory is not there",
+    "/proc/file": "no file can be written there (No such file or directory); name another",
+    LONG: "no file can be written there (File name too long); name another",
+    f"{LONG}/file": "no file can be written there (File name too long); name another",
+}
+
+
+@pytest.mark.parametrize("place", TROUBLE, ids=lambda place: place[:20])
+@pytest.mark.parametrize("option", RESULTS)
+def test_places_of_results_are_looked_at_before_lanes_run(monkeypatch, capfd, option, place):
+    said = refusal(monkeypatch, capfd, [option, place, *RESULTS[option]])
+    assert said == f"{option} {place}: {TROUBLE[place]}"
+
+
+@pytest.mark.parametrize("place", ["new.bin", "state.npy", "n" * 255, "link"])
+@pytest.mark.parametrize("option", RESULTS)
+def test_places_that_are_good_are_left_as_they_are(monkeypatch, here, option, place):
+    (here / "link").symlink_to("folder/absent")
+    before = sorted(os.walk("."))
+    fake = Fake(monkeypatch)
+    assert command([option, place, *RESULTS[option], "app.wasm"]) == 0
+    assert fake.task.lanes == 1
+    assert sorted(os.walk(".")) == before
+
+
+@pytest.mark.parametrize("same", ["x.bin", "./x.bin", "folder/../x.bin", "link/x.bin", "{here}/x.bin"])
+def test_two_results_cannot_go_to_one_file(monkeypatch, capfd, here, same):
+    (here / "link").symlink_to(".")
+    place = same.format(here=here)
+    said = refusal(monkeypatch, capfd, ["--output", "x.bin", "--picture", place, "--size", "4x4"])
+    assert said == f"--output and --picture name the same file, {place}; name another"
+
+
+def test_a_place_is_shown_on_one_line(monkeypatch, capfd):
+    said = refusal(monkeypatch, capfd, ["--output", "no\nwhere/\x1b[31m"])
+    assert said == r"--output 'no\nwhere/\x1b[31m': the directory is not there"
+
+
+def test_outputs_have_names_as_long_as_file_systems_take(monkeypatch, capfd, here):
+    name = "n" * 251
+    (here / "folder" / name).write_bytes(b"")
+    Fake(monkeypatch, lambda lane: ended(lane, stdout=b"out", stderr=b"err"))
+    assert command(["--each-file", "folder/*", "--output-dir", "out", "--quiet", "app.wasm", "{}"]) == 0
+    written = {path.name: path.read_bytes() for path in (here / "out").iterdir()}
+    assert written == {f"{name}.out": b"out", f"{name}.err": b"err"}
+
+
+def test_an_output_whose_name_is_too_long_is_one_sentence(monkeypatch, capfd, here):
+    name = "n" * 252
+    (here / "folder" / name).write_bytes(b"")
+    fake = Fake(monkeypatch)
+    assert command(["--each-file", "folder/*", "--output-dir", "out", "--quiet", "app.wasm", "{}"]) == 3
+    assert capfd.readouterr().err == f"gpu-run: 'out/{name}.out' cannot be written: File name too long\n"
+    assert fake.runs[0].asked_to_stop
+    assert list((here / "out").iterdir()) == []
+
+
+NUMBERS = {
+    "--lanes": (DIGITS, "is not a whole number from 1 to 4294967295"),
+    "--fuel": (DIGITS, "is not a whole number from 1 to 9223372036854775807"),
+    "--seed": (DIGITS, "is not a whole number from 0 to 18446744073709551615"),
+    "--threads": (DIGITS, "is not a whole number from 0 to 63"),
+    "--memory": (f"{DIGITS}K", "is not a size; write a number of bytes, or one with K, M or G behind it"),
+    "--output-limit": (DIGITS, "is not a size; write a number of bytes, or one with K, M or G behind it"),
+    "--timeout": (DIGITS, "is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m"),
+    "--group": (DIGITS, "is not a size of groups; write a power of two up to 256"),
+    "--size": (f"{DIGITS}x1", "is not a size of pictures; write WIDTHxHEIGHT, such as 256x256"),
+    "--placement": (
+        f"flat/1/{DIGITS}",
+        "is no placement; write LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224",
+    ),
+}
+
+
+@pytest.mark.parametrize("option", NUMBERS)
+def test_numbers_of_thousands_of_digits_are_refused_in_few_words(monkeypatch, capfd, option):
+    text, trouble = NUMBERS[option]
+    assert refusal(monkeypatch, capfd, [option, text]) == f"{option}: '{text[:32]}...' {trouble}"
+
+
+def test_a_side_of_a_picture_may_be_the_second_that_is_too_long(monkeypatch, capfd):
+    assert "is not a size of pictures" in refusal(monkeypatch, capfd, ["--size", f"1x{DIGITS}"])
+
+
+def test_zeros_before_a_number_mean_nothing(monkeypatch):
+    fake = Fake(monkeypatch)
+    assert command(["--seed", "0" * 5000 + "7", "--fuel", "0012", "app.wasm"]) == 0
+    assert (fake.task.seed, fake.task.limits.fuel) == (7, 12)
+
+
+@pytest.mark.parametrize("digits", ["", "x", "-1", "+1", "1 ", "1.0", "0x1", "9" * 41])
+def test_what_is_no_whole_number(digits):
+    assert settings.whole_number(digits) is None
+
+
+@pytest.mark.parametrize(("digits", "number"), [("0", 0), ("000", 0), ("0010", 10), ("9" * 40, 10**40 - 1)])
+def test_what_is_a_whole_number(digits, number):
+    assert settings.whole_number(digits) == number
+
+
+@pytest.mark.parametrize(
+    ("variable", "read"),
+    [("LANEWISE_CACHE_SIZE", settings.cache_limit), ("LANEWISE_CPU_THREADS", settings.cpu_threads)],
+)
+def test_a_setting_of_thousands_of_digits_is_refused(monkeypatch, variable, read):
+    monkeypatch.setenv(variable, DIGITS)
+    with pytest.raises(lw.LanewiseError, match=rf"^{variable} is '9{{32}}\.\.\.'; write [^9]*$"):
+        read()
+
+
+def test_a_device_with_thousands_of_digits_is_refused():
+    with pytest.raises(lw.NoDeviceError, match=r"^there is no device 'cuda:9{27}\.\.\.'; write [^9]*$"):
+        lw.device(f"cuda:{DIGITS}")
+
+
+def test_the_names_of_devices_say_which_runs_nothing():
+    with pytest.raises(lw.NoDeviceError, match=r"cuda:1 or null, which compiles and runs nothing$"):
+        lw.device("foo")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("größe 日本.txt", "größe 日本.txt"),
+        ("it's\\n.txt", "it's\\n.txt"),
+        ("a\nb", r"'a\nb'"),
+        ("\x1b[2J\x07", r"'\x1b[2J\x07'"),
+        ("\u202ecod.exe", r"'\u202ecod.exe'"),
+        ("\udcff", r"'\udcff'"),
+    ],
+)
+def test_names_of_files_do_not_steer_the_terminal(name, words):
+    tally = Tally(11, lambda lane: name)
+    for lane in range(11):
+        tally.add(ended(lane, 1))
+    assert tally.name(3) == f"lane 3 ({words})"
+    lines = summary(tally, 1, "cpu", "")
+    assert lines[2].endswith(f"first lane 0 ({words})")
+    assert all(line.isprintable() for line in lines)
+
+
+def test_a_summary_of_files_with_odd_names_is_harmless(monkeypatch, capfd, here):
+    (here / "folder" / "a\x1b[31m\nb").write_bytes(b"")
+    Fake(monkeypatch, lambda lane: ended(lane, 1))
+    assert command(["--each-file", "folder/*", "app.wasm", "{}"]) == 1
+    assert capfd.readouterr().err.endswith("  1 exit code 1, lane 0 ('folder/a\\x1b[31m\\nb')\n")
