@@ -117,7 +117,7 @@ NUMBERS = {
     "--size": (f"{DIGITS}x1", "is not a size of pictures; write WIDTHxHEIGHT, such as 256x256"),
     "--placement": (
         f"flat/1/{DIGITS}",
-        "is no placement; write LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224",
+        "is no placement; write LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224, or search",
     ),
 }
 
