@@ -19,9 +19,8 @@ LANES = 1000
 _FINISH = 96
 """Lanes that end by themselves, and must be shown: those with a number of two digits, as far as their warp has no
 others, for which a GPU may keep them waiting."""
-_LIMIT_S = 0.5
-_LATE_S = 0.05
-"""How long a batch may hold back what lanes have written."""
+_LIMIT_S = 2.0
+"""Enough for lanes to begin: a time limit counts from the start of the process."""
 _PATIENCE_S = 120.0
 _INTERRUPTED, _TIMED_OUT = 130, 124
 
@@ -43,8 +42,9 @@ def end_rows(device: Device, quick: bool) -> Iterator[Result]:
 
 
 def _seconds_to_end(device: Device, words: Sequence[str], limit: float | None, least: int) -> float:
-    """From the moment that a run is to end. A time limit counts from the first line, or `_LATE_S` before."""
+    """From the moment that a run is to end."""
     timeout = [] if limit is None else ["--timeout", str(limit)]
+    to_end = time.perf_counter() + (limit or 0)
     process = subprocess.Popen(
         gpu_run(device, *timeout, *words), env=surroundings(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -53,7 +53,6 @@ def _seconds_to_end(device: Device, words: Sequence[str], limit: float | None, l
     guard.start()
     try:
         shown = process.stdout.readline()
-        to_end = time.perf_counter() - _LATE_S + (limit or 0)
         if limit is None:
             time.sleep(0.2)
             process.send_signal(signal.SIGINT)

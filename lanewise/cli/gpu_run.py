@@ -231,9 +231,12 @@ def _say(sentence: str, status: int) -> int:
 
 
 def _tell(lines: Sequence[str]) -> None:
-    """Write lines for people; that nobody reads them changes nothing about how the run went."""
-    with contextlib.suppress(OSError):
-        print(*lines, sep="\n", file=sys.stderr, flush=True)
+    """Write lines for people; that nobody reads them changes nothing about how the run went, and keeps it not long."""
+    with contextlib.suppress(OSError, StalledError):
+        sys.stderr.flush()
+        stream = PatientStream(sys.stderr.buffer, Ending(time.monotonic()))
+        stream.write("".join(f"{line}\n" for line in lines).encode(errors="backslashreplace"))
+        stream.flush()
 
 
 def _nobody_reads() -> int:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from lanewise.cli.gpu_run_output import OutputError
 
 _GRACE = 0.5
-"""Seconds that a reader has left to take what is finished, once the run is to end."""
+"""Seconds that a reader may take nothing of what is finished, once the run is to end."""
 _STEP = 0.05
 
 
@@ -55,6 +55,7 @@ class PatientStream:
         self._stream = stream
         self._ending = ending
         self._pipe = _pipe_of(stream)
+        self._taken_at = 0.0
 
     def write(self, data: bytes) -> int:
         """Write all of it: into a pipe in pieces that never block."""
@@ -62,10 +63,11 @@ class PatientStream:
             return self._stream.write(data)
         for at in range(0, len(data), select.PIPE_BUF):
             while not select.select([], [self._pipe], [], _STEP)[1]:
-                if self._ending.is_overdue:
+                if self._ending.is_overdue and time.monotonic() > self._taken_at + _GRACE:
                     raise StalledError("nobody reads the output")
             self._stream.write(data[at : at + select.PIPE_BUF])
             self._stream.flush()
+            self._taken_at = time.monotonic()
         return len(data)
 
     def flush(self) -> None:

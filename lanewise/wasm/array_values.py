@@ -31,7 +31,7 @@ def as_array(value: Any, kind: str, what: str, *, masked: bool) -> Array:
     exact = isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__")
     try:
         array = np.asarray(value)
-        if not exact and array.dtype.kind == "f" and (np.abs(array) >= 2.0**63).any():
+        if not exact and array.dtype.kind == "f" and (np.isfinite(array) & (np.abs(array) >= 2.0**63)).any():
             # NumPy makes floats of whole numbers that neither int64 nor uint64 holds together: see each by itself.
             array = np.array(value, object)
     except (ValueError, TypeError, OverflowError) as error:

@@ -429,7 +429,7 @@ class Store:
     def _clear(self) -> None:
         for cell in (state.TRAP, state.TRAP_STATE, state.PENDING, state.TAIL):
             self.write_cell(self._shared, cell, 0)
-        self._unclean = False
+        self._unclean, self._host_error = False, None
 
     def _trap(self, outcome: Outcome) -> BaseException:
         """The error for a trap; common cells are made ready for the next call."""
@@ -439,9 +439,9 @@ class Store:
             place = 0  # the trace says where
         who = self.read_cell(self._shared, state.TRAP_STATE)
         thrown = self.read_cell(self._shared, state.PENDING)
+        error = self._host_error
         self._clear()
-        if kind == traps.HOST_ERROR and self._host_error is not None:
-            error, self._host_error = self._host_error, None
+        if kind == traps.HOST_ERROR and error is not None:
             return error
         if kind == traps.UNCAUGHT:
             return self._uncaught(thrown)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,24 @@ def test_a_reader_that_does_not_read_keeps_no_run_from_its_time_out(here):
     process = started(FAKED, "--timeout", "1", "--lanes", "20", "app.wasm", stdout=subprocess.PIPE)
     assert process.wait(timeout=60) == 124
     assert process.stderr.read().endswith(b", and nobody reads the output\n")
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_words_into_the_same_stalled_pipe_keep_no_run_from_its_end(here):
+    words = [sys.executable, "-c", FAKED, os.path.dirname(__file__), "--timeout", "1", "--lanes", "20", "app.wasm"]
+    process = subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.wait(timeout=60) == 124
+    process.stdout.close()
+
+
+def test_a_slow_reader_gets_all_that_is_finished(here):
+    process = started(FAKED, "--timeout", "1", "--lanes", "4", "--quiet", "app.wasm", stdout=subprocess.PIPE)
+    size = 0
+    while data := os.read(process.stdout.fileno(), 2**16):
+        size += len(data)
+        time.sleep(0.05)
+    assert (process.wait(timeout=60), size) == (0, 4 * (2**20 + 1))
     process.stdout.close()
     process.stderr.close()
 

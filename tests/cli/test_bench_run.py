@@ -103,7 +103,7 @@ def test_endless_lanes_end_if_their_number_is_short(cpu, tmp_path):
         gpu_run(cpu, "--quiet", "--lanes", "100", str(path), "{lane}"), capture_output=True, check=True
     )
     assert done.stdout == BEGUN * 100
-    late = subprocess.run(gpu_run(cpu, "--timeout", "0.2", str(path), "100"), capture_output=True, check=False)
+    late = subprocess.run(gpu_run(cpu, "--timeout", "3", str(path), "100"), capture_output=True, check=False)
     assert (late.returncode, late.stdout) == (124, BEGUN)
 
 

@@ -149,7 +149,6 @@ def test_pages_that_were_added_can_be_used_in_every_layout():
     ("fields", "kind"),
     [
         ("(start $s) (func $s unreachable)", "unreachable"),
-        ('(func (export "_initialize") unreachable)', "unreachable"),
         ('(memory 1) (data (i32.const 65536) "x")', "out of bounds memory access"),
         ('(memory 1) (data (i32.const -1) "x")', "out of bounds memory access"),
         ('(memory 0) (data (i32.const 1) "")', "out of bounds memory access"),
