@@ -17,9 +17,8 @@ from lanewise.wasm.tuning import Turn
 
 _MOSTLY = 0.9
 """How many of its lanes must have ended for a wave to tell how fast lanes are: some may take very long."""
-
-
 _LATE = 1.5
+"""How many times as long as most of its lanes a wave may take before others begin beside it."""
 
 
 class CudaWave(Wave):
@@ -47,6 +46,7 @@ class CudaWave(Wave):
         self._keep: list[Any] = []
         self._words = 0
         self._began = 0.0
+        self._cleared = False
 
     def put(self, array: np.ndarray[Any, Any]) -> int:
         """Put an array where its lanes can read it; gives its address."""
@@ -75,6 +75,8 @@ class CudaWave(Wave):
     def check(self, service: HostService) -> None:
         """See how far it is; where all threads have ended before all lanes were begun, others go on with them."""
         idle = self._device.stream_idle(self.stream)
+        if not self._readable(idle):
+            return
         self.taken = self.taken or int(self._device.peek(self._next.address, 8).view(np.uint64)[0]) >= self._count
         if idle and not self.taken and not service.stopping:
             self.slots.launch(self._words, self.stream)
@@ -94,7 +96,15 @@ class CudaWave(Wave):
     def _mostly_ended(self) -> bool:
         return self.turn is not None and int((self.look()["state"] == LANE_ENDED).sum()) >= _MOSTLY * self._count
 
+    def _readable(self, idle: bool = False) -> bool:
+        """Whether its memory has been cleared, so that a look at it does not find what was there before: that is done
+        in order with allocations, on another stream than looks are."""
+        self._cleared = self._cleared or idle or self._device.idle()
+        return self._cleared
+
     def look(self) -> np.ndarray[Any, Any]:
+        if not self._readable():
+            return np.zeros(self._count, LaneRecord.dtype)
         raw = self._device.peek(self._records.address, self._count * LaneRecord.size)
         records: np.ndarray[Any, Any] = raw.view(LaneRecord.dtype)
         return records

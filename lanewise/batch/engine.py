@@ -130,8 +130,8 @@ class Run:
             for wave in self._open:
                 if wave.service.failure is not None:
                     raise wave.service.failure
-            burst = [outcome for wave in self._open for outcome in wave.ended(self._wish is not None)]
-            for wave in over:
+            burst = [outcome for wave in self._open for outcome in wave.ended()]
+            for wave in over if self._wish is None else ():  # lanes that a wish has ended are yet to be told of
                 self._open.remove(wave)
                 wave.service.close()
             if self.task.fail_fast and not all(outcome.ok for outcome in burst):
@@ -173,7 +173,7 @@ class Run:
         now = 0 if lost else self._backend.now()
         for wave in self._open:
             if not lost:
-                yield from wave.ended(stopping=True)
+                yield from wave.ended()
             yield from wave.cut_off(kind, now, lost=lost)
 
 

@@ -30,8 +30,8 @@ class OpenWave:
         self._told = np.zeros(count, bool)
         self._records = np.zeros(count, LaneRecord.dtype)
 
-    def ended(self, stopping: bool) -> Iterator[LaneOutcome]:
-        """Lanes that have ended since the last look; if the run is `stopping`, those that it ended do not count."""
+    def ended(self) -> Iterator[LaneOutcome]:
+        """Lanes that have ended since the last look, but for those that the end of the run ended: see `cut_off`."""
         self._records = self.wave.look()
         fresh = np.flatnonzero((self._records["state"] == LANE_ENDED) & ~self._told)
         if not len(fresh):
@@ -44,8 +44,8 @@ class OpenWave:
         chains, console = self._records["last"][fresh].tolist(), self.wave.console()
         for lane, word, taken, code, last in zip(fresh.tolist(), status, seconds, codes, chains, strict=True):
             kind = word & 0xFFFFFFFF
-            if stopping and kind in _STOPPED:
-                self._told[lane] = False  # it did not end by itself, see `cut_off`
+            if kind in _STOPPED:
+                self._told[lane] = False
                 continue
             out, err = self.service.outputs.take(lane, console, last)
             if kind in (0, traps.EXIT):

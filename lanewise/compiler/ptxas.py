@@ -64,8 +64,11 @@ def assemble(ptx: bytes, sm: int = 90) -> PtxasReport:
         return PtxasReport(_kernels(said), cubin.read_bytes())
 
 
-def assemble_piece(ptx: bytes, sm: int) -> bytes:
-    """Assemble a piece of a program into machine code that can be linked with the others'."""
+def assemble_piece(ptx: bytes, sm: int, registers: int = 0) -> bytes:
+    """Assemble a piece of a program into machine code that can be linked with the others'.
+
+    Its threads may have that many `registers`; 0 for as many as they can use.
+    """
     program = find_ptxas()
     if program is None:
         raise CompileError("ptxas was not found; install the CUDA toolkit or set CUDA_HOME to where it is")
@@ -73,6 +76,7 @@ def assemble_piece(ptx: bytes, sm: int) -> bytes:
         source, cubin = Path(directory, "piece.ptx"), Path(directory, "piece.cubin")
         source.write_bytes(ptx)
         command = [program, "-c", f"-arch=sm_{sm}", "-o", str(cubin), str(source)]
+        command += [f"-maxrregcount={registers}"] if registers else []
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode:
             said = (done.stdout + done.stderr).replace(directory + os.sep, "").strip()

@@ -7,6 +7,7 @@ engine of `cuda_remote` runs another copy of this one in a process of its own.
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 import threading
 from collections.abc import Callable, Sequence
@@ -28,6 +29,8 @@ _WORTH_ASSEMBLING = 2
 _LOG_BYTES = 16 * 1024
 _MACHINE_CODE = b"\x7fELF"
 """How machine code begins; PTX is text."""
+_MOST_REGISTERS = re.compile(rb"^\.maxnreg (\d+)$", re.MULTILINE)
+"""What a kernel says of the registers that its threads may have; functions cannot say it."""
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
 
@@ -309,16 +312,18 @@ class LocalEngine:
         """
         if len(pieces) == 1 and pieces[0].startswith(_MACHINE_CODE):
             return pieces[0]  # the linker would take code that is not to be linked for nothing, and say nothing
+        # The functions that a kernel calls must do with its registers.
+        registers = max((int(found[1]) for part in pieces for found in _MOST_REGISTERS.finditer(part)), default=0)
         if len(pieces) >= _WORTH_ASSEMBLING and find_ptxas() is not None:
             facts = self.describe()
             sm = facts["major"] * 10 + facts["minor"]
             try:
                 with ThreadPoolExecutor(settings.cpu_threads()) as pool:
-                    assembled = list(pool.map(lambda piece: _assembled_piece(piece, sm), pieces))
-                return _link(self._api, assembled, name)
+                    assembled = list(pool.map(lambda piece: _assembled_piece(piece, sm, registers), pieces))
+                return _link(self._api, assembled, name, registers)
             except CompileError:
                 pass  # a toolkit that the driver does not understand: the driver has an assembler of its own
-        return _link(self._api, pieces, name)
+        return _link(self._api, pieces, name, registers)
 
     def launch(
         self, handle: CudaFunction, groups: int, group_size: int, threads: int, values: Sequence[Any], stream: int = 0
@@ -384,19 +389,20 @@ class LocalEngine:
         self._check(self._api.cuStreamSynchronize(self._api.CUstream(stream)))
 
 
-def _assembled_piece(ptx: bytes, sm: int) -> bytes:
+def _assembled_piece(ptx: bytes, sm: int, registers: int) -> bytes:
     """A piece as machine code, from the cache if some program had it before."""
-    cache, key = default_cache(), Cache.key_of("piece", str(sm), ptx)
+    cache, key = default_cache(), Cache.key_of("piece", f"{sm} {registers}", ptx)
     code = cache.get(key)
     if code is None:
-        code = assemble_piece(ptx, sm)
+        code = assemble_piece(ptx, sm, registers)
         cache.put(key, code)
     return code
 
 
-def _link(api: Any, pieces: Sequence[bytes], name: str) -> bytes:
+def _link(api: Any, pieces: Sequence[bytes], name: str, registers: int) -> bytes:
     # No options that the driver writes back to: the bindings free their memory when cuLinkCreate returns.
-    state = check(api.cuLinkCreate(0, [], []))
+    options = {api.CUjit_option.CU_JIT_MAX_REGISTERS: registers} if registers else {}
+    state = check(api.cuLinkCreate(len(options), list(options), list(options.values())))
     try:
         for part in pieces:
             assembled = part.startswith(_MACHINE_CODE)

@@ -112,6 +112,21 @@ def test_another_thread_can_stop_a_run(way, device, outside):
     assert outcomes[LANES - 1].kind == "interrupted"
 
 
+def test_a_lane_that_ends_as_soon_as_it_is_asked_to_is_told_of(device, outside, monkeypatch):
+    running = Run(task_of(WAITING, device, LANES, only_the_last("read stdin"), directories=outside))
+    really_wait = running._backend.wait
+
+    def stop_meanwhile(seconds):
+        really_wait(0.5)
+        running.stop()
+        really_wait(0.5)  # after which the wave is over on a CPU
+
+    monkeypatch.setattr(running._backend, "wait", stop_meanwhile)
+    outcomes = {one.lane: one for one in running.outcomes()}
+    assert outcomes.keys() == set(range(LANES))
+    assert outcomes[LANES - 1].kind == "interrupted"
+
+
 def test_a_run_that_is_stopped_before_it_begins_runs_nothing(device):
     running = Run(task_of(WAITING, device, 3, numbers(lambda lane: 0)))
     running.stop()
