@@ -3,7 +3,7 @@
     python3 benchmarks/wasm/exhaustive.py [--device cuda] [--lanes 262144] [--guests json,lz]
 
 For each guest: what `func.tune` chooses from those that it tries by itself, and the best of a search over both layouts,
-all lanes per warp and five numbers of lanes at once.
+all lanes per warp, five numbers of lanes at once, and four of registers.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import lanewise as lw
 from lanewise.bench.wasm_guests import guest
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 
-GUESTS = "sha256,mix,json,nbody,heapsort,lz,phash,dispatch"
-_SHARE = 3_000
+GUESTS = "sha256,mix,nbody,heapsort,editdist,phash,regex"
+_SHARE = 6_000
 _PARTS = (4, 8, 16, 32)
+_REGISTERS = ("", "/64r", "/48r", "/32r")
 
 
 def grid(threads: int) -> list[str]:
@@ -31,7 +32,7 @@ def grid(threads: int) -> list[str]:
             found += [
                 f"{layout}/{lanes}/{threads // part}" for part in _PARTS if threads // part < threads * lanes // 32
             ]
-    return found
+    return [place + registers for registers in _REGISTERS for place in found]
 
 
 def main() -> None:

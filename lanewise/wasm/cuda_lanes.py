@@ -28,7 +28,7 @@ from lanewise.wasm.lane_setup import lane_choices, references_alone
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.placement import SEARCH, Placement, parse_placement
-from lanewise.wasm.tuning import USUAL, Tuner, Turn, candidates, layout_seconds, variants
+from lanewise.wasm.tuning import USUAL, Known, Tuner, Turn, layout_seconds
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
@@ -168,8 +168,10 @@ class CudaLanes:
         given = [array if isinstance(array, DeviceArray) else device.array(array) for array in arrays]
         results = [device.zeros(shape, DTYPES[kind]) for kind in self._module.functions[self._index].results]
         taken: dict[Placement, float] = {}
-
-        def attempt(place: Placement) -> None:
+        fresh = Known()
+        to_try = [USUAL]
+        while to_try:
+            place = to_try.pop(0)
             most = _HOPELESS * min(taken.values(), default=math.inf)
             for _ in range(2):  # the first time, code and memory may be new
                 status = device.zeros(count, np.uint64)
@@ -178,12 +180,13 @@ class CudaLanes:
                 taken[place] = min(seconds, taken.get(place, math.inf))
                 if seconds >= most:
                     break
-            self._tuner.learn(place, taken[USUAL] / taken[place])
-
-        for place in (USUAL, *(places or candidates(device.properties.resident_threads))):
-            attempt(place)
-        for place in [] if places else variants(min(taken, key=lambda one: taken[one])):
-            attempt(place)
+            ratio = taken[USUAL] / taken[place]
+            self._tuner.learn(place, ratio)
+            fresh.ratios[place] = ratio
+            if places is None:
+                to_try = fresh.untried(device.properties.resident_threads)
+            elif place == USUAL:
+                to_try = [one for one in places if one != USUAL]
         self._tuner.save()
         return {str(place): seconds for place, seconds in taken.items()}
 

@@ -28,7 +28,7 @@ _CODE_PER_SECOND = 20_000
 """Bytes of a guest's code that are compiled in a second."""
 _WORTH_SAVING = 0.05
 """Seconds that the purse must have grown by."""
-_REGISTERS = (64, 128)
+_REGISTERS = (64, 48, 32)
 _GROUP = 64
 _SPLIT = 32
 """A run is begun with a part of its lanes, from which the rest learns, if it fills the GPU so many times."""
@@ -45,14 +45,18 @@ def candidates(threads: int) -> list[Placement]:
         Placement("interleaved", WARP_SIZE, threads // 16),
         Placement("interleaved", 8),
         Placement("flat", 1, threads // 64),
+        Placement("interleaved", WARP_SIZE, registers=32),
     ]
     return [place for place in found if place.resident is None or place.resident >= WARP_SIZE]
 
 
 def variants(best: Placement) -> list[Placement]:
-    """What is tried when the best of these is known: the same with fewer registers, or with smaller groups."""
+    """What is tried when the best of these is known: a few more or less lanes to a warp, then fewer registers, then
+    smaller groups."""
+    lanes = best.lanes_per_warp
+    near = [replace(best, lanes_per_warp=near) for near in (lanes // 2, lanes * 2) if 1 <= near <= WARP_SIZE]
     fewer = [replace(best, registers=registers) for registers in _REGISTERS]
-    return [*fewer, replace(best, group=_GROUP)]
+    return [*near, *fewer, replace(best, group=_GROUP)]
 
 
 def layout_seconds(code_bytes: int) -> float:
@@ -87,6 +91,13 @@ class Known:
         """The fastest of those that are no variants."""
         best = self.best()
         return replace(best, registers=None, group=USUAL.group)
+
+    def untried(self, threads: int) -> list[Placement]:
+        """What is left to try on a GPU with so many threads: variants of the best when all others are known."""
+        places = [place for place in candidates(threads) if place not in self.ratios]
+        return places or [
+            place for place in variants(self.best_plain()) if place not in self.ratios and place != USUAL
+        ]
 
     def ratio(self, place: Placement) -> float:
         """How fast it is in a placement, 1 for the usual."""
@@ -141,18 +152,13 @@ class Tuner:
             if self._search or left >= _SPLIT * slots:
                 chosen = Turn(best, min(left, slots))
         elif trials:
-            for place in self._untried():
+            for place in self.known.untried(self._threads):
                 slots = place.slots(left, self._threads)
                 if slots <= left and self._affords(place, slots, left):
                     chosen = Turn(place, slots, trial=True)
                     break
         self.used.append(chosen)
         return chosen
-
-    def _untried(self) -> list[Placement]:
-        """What is left to try: variants of the best when all others are known."""
-        places = [place for place in candidates(self._threads) if place not in self.known.ratios]
-        return places or [place for place in variants(self.known.best_plain()) if place not in self.known.ratios]
 
     def _affords(self, place: Placement, lanes: int, left: int) -> bool:
         assert self._pace is not None
@@ -215,8 +221,7 @@ def explain(known: Known, used: list[Turn], threads: int) -> list[str]:
     lines = [f"placement: {best}, {why}"]
     for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
         lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if str(place) in tried else ''}")
-    places = [*candidates(threads), *variants(known.best_plain())]
-    untried = [str(place) for place in places if place not in known.ratios]
+    untried = [str(place) for place in known.untried(threads)]
     if untried:
         lines.append(f"  not tried: {', '.join(untried)}")
         lines.append(f"  {known.purse:.3g} s may be spent on trials; each run adds {_SHARE:.0%} of its time")

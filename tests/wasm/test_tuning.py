@@ -63,10 +63,17 @@ def test_many_short_runs_save_for_trials():
 
 
 def test_a_search_tries_all_it_has_lanes_for():
-    few_registers = variants(FAST)[0]
+    few_registers = next(place for place in variants(FAST) if place.registers)
     turns, _, _ = run(tuner(search=True), 20 * THREADS, {SLOW: 9e-3, FAST: 0.9e-3, few_registers: 0.8e-3})
     assert {turn.placement for turn in turns if turn.trial} == {*candidates(THREADS), *variants(FAST)}
     assert turns[-1].placement == few_registers
+
+
+def test_the_best_has_its_neighbours_tried_until_none_is_better():
+    paces = {Placement("flat", 8): 0.5e-3, Placement("flat", 4): 0.4e-3, Placement("flat", 4, registers=48): 0.3e-3}
+    turns, _, _ = run(tuner(search=True), 100 * THREADS, paces)
+    assert turns[-1].placement == Placement("flat", 4, registers=48)
+    assert {*variants(Placement("flat", 4))} <= {turn.placement for turn in turns if turn.trial}
 
 
 def test_code_for_another_layout_counts_as_a_cost():
