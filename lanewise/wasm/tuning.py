@@ -95,9 +95,7 @@ class Known:
     def untried(self, threads: int) -> list[Placement]:
         """What is left to try on a GPU with so many threads: variants of the best when all others are known."""
         places = [place for place in candidates(threads) if place not in self.ratios]
-        return places or [
-            place for place in variants(self.best_plain()) if place not in self.ratios and place != USUAL
-        ]
+        return places or [place for place in variants(self.best_plain()) if place not in self.ratios and place != USUAL]
 
     def ratio(self, place: Placement) -> float:
         """How fast it is in a placement, 1 for the usual."""
