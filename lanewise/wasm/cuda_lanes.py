@@ -35,6 +35,9 @@ STACK_BYTES = 16 * 1024
 
 _HOPELESS = 2.0
 """A placement that takes so many times as long as the best is not tried to the end."""
+_NEAR = 1.1
+_LONG_SECONDS = 0.25
+"""It is tried once more if it is that near the best, or took so little that memory that is new may have slowed it."""
 _BLOCKS = 64
 """What was told to so many runs is kept on the device."""
 
@@ -172,13 +175,14 @@ class CudaLanes:
         to_try = [USUAL]
         while to_try:
             place = to_try.pop(0)
-            most = _HOPELESS * min(taken.values(), default=math.inf)
-            for _ in range(2):  # the first time, code and memory may be new
+            best = min(taken.values(), default=math.inf)
+            most = _HOPELESS * best
+            for _ in range(2):
                 status = device.zeros(count, np.uint64)
                 build, elements = self._placed(place), range(count)
                 seconds = self._launch(scalars, build, place, given, results, status, elements, None, most)
                 taken[place] = min(seconds, taken.get(place, math.inf))
-                if seconds >= most:
+                if seconds >= min(most, max(_LONG_SECONDS, _NEAR * best)):
                     break
             ratio = taken[USUAL] / taken[place]
             self._tuner.learn(place, ratio)
