@@ -33,7 +33,7 @@ from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
 
-_HOPELESS = 2.0
+_HOPELESS = 1.5
 """A placement that takes so many times as long as the best is not tried to the end."""
 _NEAR = 1.1
 _LONG_SECONDS = 0.25

@@ -62,6 +62,10 @@ def slots(size: SlotSize, begin: str, element: str, arguments: str) -> str:
     `begin` gives a slot's state what stays, `element` what each element needs anew. Without a counter a slot runs the
     element of its own number alone: lanes that meet others must have their neighbours beside them. A trap ends the
     thread, and others go on with the elements.
+
+    What the counter grows by is read from memory, for ptxas must not know that it is always 1: it would have one lane
+    count for all that come together, who then ask that lane for their number. They come together by a barrier of the
+    warp that lanes elsewhere in the program use, too, so that some would ask before there is an answer.
     """
     return f"""  %mark = alloca i64
 {thread_number().replace("%k ", "%thread ")}{word(SPREAD, "spread", "i64")}{word(SLOTS, "slots", "i64")}
@@ -80,11 +84,14 @@ some:
 {word(STACK, "stack", "i64")}{word(FUEL, "fuel", "i64")}{_find(size)}  %top = ptrtoint ptr %mark to i64
   %floor = sub i64 %top, %stack
 {begin}  %own_alone = icmp eq ptr %progress, null
+  %counter = addrspacecast ptr %progress to ptr addrspace(1)
+  store volatile i64 1, ptr %mark
   br label %head
 head:
   br i1 %own_alone, label %element, label %take
 take:
-  %taken = atomicrmw add ptr %progress, i64 1 monotonic
+  %one = load volatile i64, ptr %mark
+  %taken = atomicrmw add ptr addrspace(1) %counter, i64 %one monotonic
   br label %element
 element:
   %e = phi i64 [ %k, %head ], [ %taken, %take ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
-from lanewise.wasm.prelude_warp import warp_ranges
 
 
 def cell_at(build: Build, cell: int, name: str, base: str = "%record") -> str:
@@ -155,8 +154,7 @@ def _cell_ranges(build: Build) -> str:
   %v = load i64, ptr %at.y, align 1
   store i64 %v, ptr %at.x, align 8
 """
-    together = build.gpu and build.layout == "flat" and not build.team  # threads of a lane have one memory
-    own = f"""
+    return f"""
 define internal void @lw.cells_fill(ptr %base, i64 %word, i64 %count) #1 {{
 begin:
 {_loop("%count", fill_cells)}  ret void
@@ -169,8 +167,6 @@ define internal void @lw.cells_init(ptr %to, ptr %source, i64 %count) #1 {{
 begin:
 {_loop("%count", bring_cells)}  ret void
 }}
-"""
-    return f"""{warp_ranges() if together else own}
 define internal void @lw.bytes_fill(ptr %base, i64 %start, i8 %byte, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", fill)}  ret void

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import wasmtime
 from test_builds import PROGRAMS
 
 import lanewise as lw
@@ -76,3 +77,40 @@ def test_programs_do_the_same_wherever_they_live(place, device):
     usual = lw.run(PI, lanes=300, args=["{lane}", "50"], device=device)
     assert result.ok
     assert result.stdout.text == usual.stdout.text
+
+
+DIVERGING = wasmtime.wat2wasm("""(module (memory 1)
+  (func $steps (param $n i64) (param $depth i32) (result i32)
+    (if (i64.eq (local.get $n) (i64.const 1)) (then (return (local.get $depth))))
+    (i32.store8 (i32.and (local.get $depth) (i32.const 1023)) (i32.wrap_i64 (local.get $n)))
+    (if (i64.eqz (i64.and (local.get $n) (i64.const 1)))
+      (then (return (call $steps (i64.shr_u (local.get $n) (i64.const 1))
+        (i32.add (local.get $depth) (i32.const 1))))))
+    (loop $even
+      (local.set $n (i64.add (i64.mul (local.get $n) (i64.const 3)) (i64.const 1)))
+      (local.set $depth (i32.add (local.get $depth) (i32.const 1)))
+      (loop $halve
+        (local.set $n (i64.shr_u (local.get $n) (i64.const 1)))
+        (local.set $depth (i32.add (local.get $depth) (i32.const 1)))
+        (br_if $halve (i64.eqz (i64.and (local.get $n) (i64.const 1)))))
+      (br_if $even (i64.gt_u (local.get $n) (i64.const 40))))
+    (call $steps (local.get $n) (local.get $depth)))
+  (func (export "run") (param $n i32) (result i32)
+    (i32.sub (call $steps (i64.extend_i32_u (local.get $n)) (i32.const 0)) (i32.load8_u (i32.const 2000)))))""")
+
+
+def collatz_steps(count: int) -> np.ndarray:
+    values, steps = np.arange(1, count + 1, dtype=np.int64), np.zeros(count, np.int32)
+    while (going := values != 1).any():
+        steps += going
+        values = np.where(going, np.where(values % 2 == 0, values // 2, 3 * values + 1), values)
+    return steps
+
+
+@pytest.mark.parametrize("place", ["interleaved/32/1024", "interleaved/16/512", "flat/32/1024", "flat/8/512"])
+def test_every_element_runs_once_whatever_ways_its_neighbours_go(place, device):
+    count = 100_000
+    function = lw.load(DIVERGING).func("run", device=device, placement=place)
+    wanted, given = collatz_steps(count), np.arange(1, count + 1, dtype=np.int32)
+    for _ in range(3):
+        assert np.flatnonzero(function(given) != wanted).tolist() == []
