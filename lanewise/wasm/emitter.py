@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from functools import cached_property
 from typing import TypeAlias
 
 from lanewise.wasm import state
 from lanewise.wasm.build import Build
 from lanewise.wasm.model import Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
+from lanewise.wasm.throwing import throwing_functions
 
 Value: TypeAlias = tuple[str, str]
 """A value on the stack: its WebAssembly type and its LLVM name or constant."""
@@ -35,6 +37,16 @@ class ModuleContext:
         self.layout = state.StateLayout(module)
         self.notes = itertools.count(FIRST_NOTE)
         """Numbers for metadata of functions."""
+
+    @cached_property
+    def throwing(self) -> frozenset[int]:
+        """The functions that can throw, by their index in the module."""
+        return throwing_functions(self.module, self.build.linked) if self.build.throws else frozenset()
+
+    def type_throws(self, kind: FuncType) -> bool:
+        """Whether some function of a type can throw, which need not be one of this module if others are linked."""
+        linked = self.build.throws and self.build.linked
+        return linked or any(self.module.functions[index] == kind for index in self.throwing)
 
     def symbol(self, index: int) -> str:
         """The name of a defined function, by its index in the module."""

@@ -187,7 +187,8 @@ class LaneProgram:
             fn.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {where}")
 
     def _call(self, fn: FunctionLowering, memory: str) -> None:
-        lowering_calls.call(fn, self.type, Callee(self.context.symbol(self.index), "%st", memory))
+        callee = Callee(self.context.symbol(self.index), "%st", memory)
+        lowering_calls.call(fn, self.type, callee, self.index in self.context.throwing)
 
     def _element(self, fn: FunctionLowering, extra: str) -> str:
         parameters = ", ".join([f"ptr %st{extra}, i64 %i", *self._pointers()])
@@ -282,7 +283,8 @@ class LaneProgram:
             fn.store_cell(cell, "i64", "0")
         fn.store_cell(state.EXCEPTIONS, "ptr", fn.cell(layout.count))
         memory = fn.load_cell(state.MEMORY, "ptr") if module.memories else "null"
-        lowering_calls.call(fn, FuncType((), ()), Callee("@g_init", "%st", memory))
+        throws = self.context.type_throws(FuncType((), ()))  # which is that of whatever it calls
+        lowering_calls.call(fn, FuncType((), ()), Callee("@g_init", "%st", memory), throws)
 
     def _arena(self, fn: FunctionLowering, number: int, offset: int) -> str:
         """Where a memory or table of this slot begins: on a CPU each lies by itself, on a GPU one behind the other."""

@@ -100,8 +100,8 @@ def _arguments(callee: Callee, values: list[Value]) -> str:
     )
 
 
-def call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> None:
-    """Call a function with the arguments on the stack, and push its results."""
+def call(fn: FunctionLowering, kind: FuncType, callee: Callee, throws: bool) -> None:
+    """Call a function with the arguments on the stack, and push its results; `throws` if it may throw instead."""
     values = fn.pop_many(len(kind.params))
     convention = fn.context.convention
     text = f"call {convention}{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
@@ -113,7 +113,7 @@ def call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> None:
     owner = callee.state
     if fn.build.gpu and fn.build.tails:
         first, owner = _bounce(fn, kind, first, owner)
-    if fn.build.throws:
+    if throws:
         _look_for_exception(fn)
     number = state.RESULTS
     for at, result in enumerate(kind.results):
@@ -189,13 +189,13 @@ def _call_rule(fn: FunctionLowering, op: Op, index: int) -> None:
 
 def call_index(fn: FunctionLowering, index: int) -> None:
     """Call a function of this module, or one that it imports."""
-    call(fn, fn.module.functions[index], _target(fn, index))
+    call(fn, fn.module.functions[index], _target(fn, index), index in fn.context.throwing)
 
 
 @rule("call_indirect")
 def _call_indirect(fn: FunctionLowering, op: Op, type_index: int, table: int) -> None:
     kind = fn.module.types[type_index]
-    call(fn, kind, _checked(fn, kind, table))
+    call(fn, kind, _checked(fn, kind, table), fn.context.type_throws(kind))
 
 
 @rule("return_call")

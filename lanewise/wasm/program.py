@@ -183,7 +183,7 @@ class ModuleProgram:
         for param in kind.params:
             fn.push(param, _read_argument(fn, param, offset))
             offset += 8 * state.cells_of(param)
-        lowering_calls.call(fn, kind, lowering_calls.Callee("%code", "%st", memory))
+        lowering_calls.call(fn, kind, lowering_calls.Callee("%code", "%st", memory), self.context.type_throws(kind))
         offset = 0
         for result, value in fn.stack:
             _write_result(fn, result, value, offset)
