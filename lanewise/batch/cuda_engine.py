@@ -167,7 +167,9 @@ class CudaWaves(WaveBackend):
             self._slots.reset_teams()
         if self.program.meets:
             self._device.fill(self._shared.buffer, 0, self._shared.buffer.nbytes)
-        order = None if self._together else lane_order(self.task, range(first, first + count))
+        assert self._facts is not None
+        sizes = self._facts.input_sizes
+        order = None if self._together else lane_order(self.task, range(first, first + count), sizes)
         words[lanes.INDICES] = 0 if order is None else wave.put(order)
         wave.tell(run, words, in_order=self._together)
         self._ring.serve_for(stream, service)

@@ -15,7 +15,7 @@ from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIME
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices import device as find_device
-from lanewise.errors import ArgumentError, DeviceError
+from lanewise.errors import ArgumentError, DeviceError, OutOfMemoryError
 from lanewise.host.files import Filesystem
 from lanewise.wasm.module import Module
 
@@ -38,6 +38,8 @@ class Run:
         self.task = task
         self.stopped: str | None = None
         self._wish: str | None = None
+        self._lost = False
+        """Whether nothing can be asked of the device any more."""
         self._program = program_of(task, module)
         self.results: Results | None = None
         """What lanes have left in the buffers, once the outcomes have ended."""
@@ -90,30 +92,35 @@ class Run:
         limit = self.task.limits.timeout
         begun = None if limit is None else time.monotonic() + limit
         deadline = begun if self.task.limits.deadline is None else self.task.limits.deadline
-        over = lost = False
+        over = False
         try:
             try:
                 yield from self._waves(deadline)
                 over = not self._open
             except DeviceError as error:
-                lost = True
-                self._wish = f"{DEVICE_FAILED}: {error}"
+                self._failed(error)
             except GeneratorExit:  # nobody wants to hear of the rest
                 self._wish = self._wish or INTERRUPTED
                 raise
             finally:
                 if not over:  # one that was just being started may run, too
-                    lost = self._end_waves() or lost
-            last = list(self._left(lost))
+                    self._end_waves()
+            last = self._left()
             if last:
                 yield last
-            if not lost:
+            if not self._lost:
                 self.results = self._backend.results()
                 self.statistics = self._backend.statistics() if self.task.stats else []
         finally:
+            self._open.clear()  # what waves have on the device goes with them
             self._backend.close()
             self._files.close()
             self.stopped = self._wish
+
+    def _failed(self, error: DeviceError) -> None:
+        """The run ends by it; where there was no memory for more, lanes that run are still there."""
+        self._wish = f"{DEVICE_FAILED}: {error}"
+        self._lost = not isinstance(error, OutOfMemoryError)
 
     def _waves(self, deadline: float | None) -> Iterator[list[LaneOutcome]]:
         """Start waves as there is room for them, until all lanes have ended or the run is to end."""
@@ -130,7 +137,12 @@ class Run:
             for wave in self._open:
                 if wave.service.failure is not None:
                     raise wave.service.failure
-            burst = [outcome for wave in self._open for outcome in wave.ended()]
+            burst: list[LaneOutcome] = []
+            try:
+                for wave in self._open:
+                    burst += wave.ended()
+            except DeviceError as error:
+                self._failed(error)
             for wave in over if self._wish is None else ():  # lanes that a wish has ended are yet to be told of
                 self._open.remove(wave)
                 wave.service.close()
@@ -138,6 +150,8 @@ class Run:
                 self._wish = self._wish or LANE_FAILED
             if burst:
                 yield burst
+            if self._lost:
+                return
             if (first < self.task.lanes or self._open) and deadline is not None and time.monotonic() > deadline:
                 self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
 
@@ -148,8 +162,8 @@ class Run:
         if self._wish is not None:  # it came while the wave was being started
             service.stop()
 
-    def _end_waves(self) -> bool:
-        """End waves that are not over; says whether the device was lost by it."""
+    def _end_waves(self) -> None:
+        """End waves that are not over."""
         self._wish = self._wish or INTERRUPTED
         for wave in self._open:
             wave.service.stop()
@@ -157,24 +171,26 @@ class Run:
         try:
             self._backend.stop()
         except DeviceError as error:
-            self._wish = f"{DEVICE_FAILED}: {error}"
-            return True
+            self._failed(error)
         finally:
             for wave in self._open:
                 wave.service.close()
-        return False
 
-    def _left(self, lost: bool) -> Iterator[LaneOutcome]:
+    def _left(self) -> list[LaneOutcome]:
         """Lanes of waves that were ended: those that had ended by themselves, and those that were cut off."""
-        if not self._open:
-            return
-        assert self._wish is not None
-        kind = next(words for wish, words in _CUT_OFF.items() if self._wish.startswith(wish))
-        now = 0 if lost else self._backend.now()
-        for wave in self._open:
-            if not lost:
-                yield from wave.ended()
-            yield from wave.cut_off(kind, now, lost=lost)
+        found: list[LaneOutcome] = []
+        try:
+            for wave in [] if self._lost else self._open:
+                found += wave.ended()
+        except DeviceError as error:
+            self._failed(error)
+        if self._open:
+            assert self._wish is not None
+            kind = next(words for wish, words in _CUT_OFF.items() if self._wish.startswith(wish))
+            now = 0 if self._lost else self._backend.now()
+            for wave in self._open:
+                found += wave.cut_off(kind, now, lost=self._lost)
+        return found
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:

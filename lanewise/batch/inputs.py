@@ -143,8 +143,8 @@ class GivenInputs:
         return self._stdin(lane)
 
     def sizes(self, lanes: range) -> Sequence[int] | None:
-        """How much each lane reads on its standard input."""
-        return [len(self._stdin(lane)) for lane in lanes]
+        """Nobody knows but who gives it, and who is asked once for each lane."""
+        return None
 
 
 def _file_size(path: str) -> int:

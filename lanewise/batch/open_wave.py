@@ -36,7 +36,6 @@ class OpenWave:
         fresh = np.flatnonzero((self._records["state"] == LANE_ENDED) & ~self._told)
         if not len(fresh):
             return
-        self._told[fresh] = True
         self._records = self.wave.look()  # a record that was being written may have been read in two halves
         status = self.wave.traps()[fresh].tolist()
         seconds = (self._records["nanoseconds"][fresh] / 1e9).tolist()
@@ -45,8 +44,8 @@ class OpenWave:
         for lane, word, taken, code, last in zip(fresh.tolist(), status, seconds, codes, chains, strict=True):
             kind = word & 0xFFFFFFFF
             if kind in _STOPPED:
-                self._told[lane] = False
                 continue
+            self._told[lane] = True
             out, err = self.service.outputs.take(lane, console, last)
             if kind in (0, traps.EXIT):
                 yield LaneOutcome(self._first + lane, code, None, None, taken, out, err)
@@ -61,8 +60,9 @@ class OpenWave:
 
     def cut_off(self, kind: str, now: int, *, lost: bool) -> Iterator[LaneOutcome]:
         """Lanes that were running when the run was ended, at a time on their clock; if the device is `lost`, nothing
-        can be asked of it."""
-        cut = np.flatnonzero((self._records["state"] != LANE_WAITS) & ~self._told).tolist()
+        can be asked of it, and all that have not been told of count as such."""
+        begun = np.ones(len(self._told), bool) if lost else self._records["state"] != LANE_WAITS
+        cut = np.flatnonzero(begun & ~self._told).tolist()
         console = np.zeros(0, np.uint8) if lost or not cut else self.wave.console()
         for lane in cut:
             last = 0 if lost else int(self._records["last"][lane])

@@ -27,6 +27,8 @@ class RunFacts:
         self.names = names
         seed = os.urandom(32) if task.seed is None else hashlib.sha256(str(task.seed).encode()).digest()
         self.key = np.frombuffer(seed, np.uint32)
+        self.input_sizes: Sequence[int] | None = None
+        """Bytes that each lane of the wave that was made last reads on standard input; None if that is the host's."""
 
 
 def run_record(task: Task, facts: RunFacts, first: int, count: int, put: Put) -> Any:
@@ -36,7 +38,7 @@ def run_record(task: Task, facts: RunFacts, first: int, count: int, put: Put) ->
     lanes = range(first, first + (1 if task.inputs.same_arguments else count))
     run["arguments"] = put(_spans([task.inputs.arguments(lane) for lane in lanes], put))
     run["argument_step"] = 0 if task.inputs.same_arguments else Span.size
-    run["stdin"] = _standard_input(task, first, count, put)
+    run["stdin"] = _standard_input(task, facts, first, count, put)
     environment = np.zeros(1, Span.dtype)
     environment["address"] = put(facts.environment)
     environment["nbytes"], environment["count"] = facts.environment.nbytes, facts.environment_count
@@ -50,14 +52,14 @@ def run_record(task: Task, facts: RunFacts, first: int, count: int, put: Put) ->
     return run
 
 
-def lane_order(task: Task, lanes: range) -> np.ndarray[Any, Any] | None:
+def lane_order(task: Task, lanes: range, input_sizes: Sequence[int] | None) -> np.ndarray[Any, Any] | None:
     """Numbers of lanes in the order in which they begin, where some have more to read than others; None if not.
 
     Neighbours have about as much to read, so that they are in step for longer, and those with the most begin first, so
-    that nobody waits for them in the end.
+    that nobody waits for them in the end. If the inputs do not say how much it is, `input_sizes` do.
     """
-    sizes = task.inputs.sizes(lanes)
-    if sizes is None:
+    sizes = task.inputs.sizes(lanes) or input_sizes
+    if not sizes:
         return None
     many = np.asarray(sizes, np.int64)
     return None if (many == many[0]).all() else np.argsort(-many, kind="stable").astype(np.uint64)
@@ -78,12 +80,14 @@ def _spans(lists: Sequence[Sequence[bytes]], put: Put) -> np.ndarray[Any, Any]:
     return _placed(blocks, [len(strings) for strings in lists], put)
 
 
-def _standard_input(task: Task, first: int, count: int, put: Put) -> int:
+def _standard_input(task: Task, facts: RunFacts, first: int, count: int, put: Put) -> int:
     """The address of what lanes read on standard input; 0 if it is the host's."""
     given = [task.inputs.stdin(lane) for lane in range(first, first + count)]
     blocks = [one for one in given if one is not None]
+    facts.input_sizes = None
     if len(blocks) < len(given):
         return 0
+    facts.input_sizes = list(map(len, blocks))
     return put(_placed(blocks, [1] * len(blocks), put))
 
 

@@ -93,7 +93,7 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
     apart = f"set-up {taken['set-up'] * 1e3:.1f} ms, one lane {taken['alone'] * 1e3:.2f} ms"
     placed = f"; placement {function.placement}" if function.placement else ""
     if tried:
-        placed += f", {_beside_best(tried, function.placement):.2f}x the best of {len(tried)} tried; "
+        placed += f", of {len(tried)} tried; "
         placed += f"{_active_lanes(device, program, rounds, seeds):.1f} lanes of a warp active"
     detail = f"{rounds} rounds a lane{placed}; first call {first:.2f} s, {apart}"
     cores = find_device("cpu").properties.cores
@@ -114,11 +114,6 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
             peer_value=None if by_hand is None else rounds * lanes / taken["by hand"],
             at_least=BY_HAND_TARGET, detail=why_not,
         )  # fmt: skip
-
-
-def _beside_best(tried: dict[str, float], chosen: str) -> float:
-    """How fast the placement that was chosen was beside the best of all."""
-    return min(tried.values()) / tried[chosen]
 
 
 def _active_lanes(device: Device, program: Guest, rounds: int, seeds: Any) -> float:

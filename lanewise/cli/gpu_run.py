@@ -97,7 +97,7 @@ def _run(options: Options, ending: Ending) -> int:
         write_buffers(options, run.results)
     lines = [*(run.explanation if options.explain else ()), *run.statistics]
     if lines:
-        print(*lines, sep="\n", file=sys.stderr, flush=True)
+        _tell(lines)
     return status
 
 

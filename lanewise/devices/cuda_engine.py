@@ -119,13 +119,15 @@ class Engine(Protocol):
         `ptx` is a `bundle` of modules, which are linked if there are several, or of one whole program as machine code.
         """
 
-    def launch(self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any]) -> None:
+    def launch(
+        self, handle: Any, groups: int, group_size: int, threads: int, values: Sequence[Any], stream: int = 0
+    ) -> None:
         """Start a kernel."""
 
     def ask_to_stop(self, stop: bool) -> None:
         """Ask kernels that look at the stop word to end, or let later ones run."""
 
-    def idle(self) -> bool:
+    def idle(self, stream: int = 0) -> bool:
         """Whether all work is done."""
 
     def take_traps(self) -> list[tuple[Any, int, int]]:

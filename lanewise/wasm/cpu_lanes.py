@@ -22,7 +22,7 @@ from lanewise.wasm.lane_code import LaneCode, code_of, lane_code
 from lanewise.wasm.lane_setup import check_imports, lane_choices
 from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
-from lanewise.wasm.placement import Placement, placement_or_search
+from lanewise.wasm.placement import Placement
 from lanewise.wasm.vectors import DTYPES
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ class CpuLanes:
         self._level = level
         self.fuel = fuel
         self._timeout = timeout
-        if (placement := choices.pop("placement", None)) is not None:
-            placement_or_search(placement)  # that of a GPU; a core has one lane at a time
+        choices.pop("placement", None)  # that of a GPU; a core has one lane at a time
         check_choices(choices)
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         made = host_build(**usual | lane_choices(self._module) | choices)

@@ -19,6 +19,7 @@ from lanewise.wasm.compile import check
 from lanewise.wasm.decode import decode
 from lanewise.wasm.describe import Exported, Imported, known_names
 from lanewise.wasm.foreign import explain_bytes
+from lanewise.wasm.placement import placement_or_search
 
 if TYPE_CHECKING:
     from lanewise.wasm.instance import Instance
@@ -84,6 +85,8 @@ class Module:
         if errors not in ("raise", "mask"):
             raise ArgumentError(f'errors is "raise" or "mask", not {errors!r}')
         _check_choices("func", choices)
+        if choices.get("placement") is not None:
+            placement_or_search(choices["placement"])
         fuel, timeout = checked_fuel(fuel), checked_timeout(timeout)
         index = self._exported_function(name)
         found = device if isinstance(device, Device) else find_device(device)

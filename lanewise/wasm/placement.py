@@ -18,7 +18,7 @@ from lanewise.wasm.build import Layout
 GROUP = 128
 """Threads in a group: few, so that groups that end make room for others."""
 GROUPS = (32, 64, GROUP, 256)
-_FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224, or search"
+_FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224"
 _WORDS = re.compile(r"([a-z]+)/(\d{1,40})/(all|\d{1,40})(?:/(\d{1,9})r)?(?:/(\d{1,9})g)?")
 _REGISTERS = range(24, 256)
 
@@ -70,16 +70,18 @@ SEARCH = "search"
 """In the place of a placement: try all that may be good, and remember the best."""
 
 
-def placement_or_search(text: str) -> Placement | str:
+def placement_or_search(text: object) -> Placement | str:
     """A placement as it is shown, or SEARCH."""
-    return SEARCH if text == SEARCH else parse_placement(text)
+    return SEARCH if text == SEARCH else parse_placement(text, f"{_FORM}, or {SEARCH}")
 
 
-def parse_placement(text: str) -> Placement:
-    """A placement as it is shown."""
+def parse_placement(text: object, form: str = _FORM) -> Placement:
+    """A placement as it is shown; `form` says how it must look."""
+    if not isinstance(text, str):
+        raise ArgumentError(f"a placement is text, {form}; not {type(text).__name__}")
     found = _WORDS.fullmatch(text)
     if found is None:
-        raise ArgumentError(f"{shortened(text)!r} is no placement; write {_FORM}")
+        raise ArgumentError(f"{shortened(text)!r} is no placement; write {form}")
     layout, lanes, resident, registers, group = found.groups()
     return Placement(
         layout,  # type: ignore[arg-type]

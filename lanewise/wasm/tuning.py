@@ -9,6 +9,8 @@ within one run each, since runs differ in what their lanes have to do.
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from lanewise.compiler import Cache, default_cache
@@ -84,8 +86,8 @@ class Known:
 
     def best(self) -> Placement:
         """The fastest of all."""
-        place = max(self.ratios, key=lambda one: self.ratios[one], default=USUAL)
-        return place if self.ratios.get(place, 0.0) > _BETTER else USUAL
+        place, ratio = max(tuple(self.ratios.items()), key=lambda one: one[1], default=(USUAL, 1.0))
+        return place if ratio > _BETTER else USUAL
 
     def best_plain(self) -> Placement:
         """The fastest of those that are no variants."""
@@ -111,7 +113,8 @@ def read_known(text: str) -> Known:
     try:
         found = json.loads(text)
         ratios = {parse_placement(place): float(ratio) for place, ratio in found["ratios"].items()}
-        return Known(ratios, float(found["purse"]))
+        purse = float(found["purse"])
+        return Known(ratios, purse) if all(map(math.isfinite, [purse, *ratios.values()])) else Known()
     except (ValueError, TypeError, KeyError, AttributeError, ArgumentError):
         return Known()
 
@@ -138,8 +141,11 @@ class Tuner:
         self._note_saved()
         self._made = {_code_of(self.known.best())}
         self._pace: float | None = None
-        self.used: list[Turn] = []
-        """What was chosen, the latest last."""
+        self._tried: set[Placement] = set()
+
+    def begin(self) -> None:
+        """A run begins: what others took says nothing of it, for their lanes had other work."""
+        self._pace = None
 
     def turn(self, left: int, *, trials: bool = True) -> Turn:
         """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best."""
@@ -155,7 +161,6 @@ class Tuner:
                 if slots <= left and self._affords(place, slots, left):
                     chosen = Turn(place, slots, trial=True)
                     break
-        self.used.append(chosen)
         return chosen
 
     def _affords(self, place: Placement, lanes: int, left: int) -> bool:
@@ -172,6 +177,7 @@ class Tuner:
             self.known.purse += _SHARE * seconds
             return
         assert self._pace is not None
+        self._tried.add(turn.placement)
         usual_seconds = turn.lanes * self._pace
         self.known.purse -= max(0.0, seconds - usual_seconds) + preparing
         self.learn(turn.placement, usual_seconds / seconds * self.known.ratio(self.known.best()))
@@ -184,7 +190,7 @@ class Tuner:
 
     def learn(self, place: Placement, ratio: float) -> None:
         """Note how fast the program is in a placement, as a multiple of the usual one."""
-        if place != USUAL:
+        if place != USUAL and math.isfinite(ratio):
             self.known.ratios[place] = ratio
 
     def save(self) -> None:
@@ -198,7 +204,7 @@ class Tuner:
 
     def explain(self) -> list[str]:
         """Lines that say which placement was chosen and why."""
-        return explain(self.known, self.used, self._threads)
+        return explain(self.known, self._tried, self._threads)
 
 
 def _code_of(place: Placement) -> tuple[str, int | None]:
@@ -206,10 +212,9 @@ def _code_of(place: Placement) -> tuple[str, int | None]:
     return place.layout, place.registers
 
 
-def explain(known: Known, used: list[Turn], threads: int) -> list[str]:
+def explain(known: Known, tried: Collection[Placement], threads: int) -> list[str]:
     """The same from its parts."""
     best = known.best()
-    tried = [str(turn.placement) for turn in used if turn.trial]
     if best != USUAL:
         why = f"measured {known.ratio(best):.2f}x as fast as the usual {USUAL}"
     elif known.ratios:
@@ -218,7 +223,7 @@ def explain(known: Known, used: list[Turn], threads: int) -> list[str]:
         why = "the usual one; no other has been tried yet"
     lines = [f"placement: {best}, {why}"]
     for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
-        lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if str(place) in tried else ''}")
+        lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if place in tried else ''}")
     untried = [str(place) for place in known.untried(threads)]
     if untried:
         lines.append(f"  not tried: {', '.join(untried)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -69,6 +69,8 @@ class VectorFunction:
         Later calls use it, in other processes, too. By default those are tried that are the best for some program.
         Gives the seconds of each; none on a CPU, and for functions that need no memory.
         """
+        if placements is not None and (isinstance(placements, str) or not isinstance(placements, Iterable)):
+            raise ArgumentError("placements is a list of placements, such as ['flat/8/all', 'interleaved/32/all']")
         places = None if placements is None else [parse_placement(place) for place in placements]
         given, shape, _ = self._prepared(args)
         found: dict[str, float] = self._runner.tune(given, shape, places)

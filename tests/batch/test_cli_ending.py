@@ -110,7 +110,10 @@ def test_a_file_that_cannot_be_read_is_found_before_anything_runs(here, monkeypa
     assert not fake.runs
 
 
-@pytest.mark.parametrize(("words", "status"), [(["--lanes", "2", "app.wasm"], 0), (["none.wasm"], 2)])
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(["--lanes", "2", "app.wasm"], 0), (["--lanes", "2", "--explain", "app.wasm"], 0), (["none.wasm"], 2)],
+)
 def test_words_that_nobody_can_read_change_no_status(here, words, status):
     if not os.path.exists("/dev/full"):
         pytest.skip("this system has no /dev/full")

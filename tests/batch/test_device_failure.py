@@ -4,15 +4,19 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from engine_runs import numbers, program, run, run_all, small_waves, words
+from engine_runs import numbers, program, run, run_all, small_waves, task_of, words
 
 import lanewise as lw
 from lanewise.batch import cpu_engine
 from lanewise.batch.cuda_engine import CudaWaves
 from lanewise.batch.cuda_wave import CudaWave
+from lanewise.batch.engine import Run
 from lanewise.batch.service import HostService
+from lanewise.kernel.lane_io import LANE_ENDED, LaneRecord
 
 SAYING = program("(call $say (call $argument))", numbered=True)
 
@@ -53,10 +57,58 @@ def test_a_device_that_fails_while_lanes_run_is_no_error_of_the_program(method, 
     failing(monkeypatch, device, method, 1)
     ended = run(SAYING, device, 6, numbers())
     assert ended.stopped == "the device failed: the device is gone for this test"
+    assert [one.lane for one in ended.outcomes] == list(range(6))
     for one in ended.outcomes:
         assert (one.exit_code, one.kind) in ((0, None), (None, "device lost"))
     monkeypatch.undo()
     assert run_all(SAYING, device, 5, numbers()).codes == [0] * 5
+
+
+class TwoWaves:
+    """A device with two waves of two lanes, of which one has ended in each; a look at the second finds it gone."""
+
+    def __init__(self):
+        self.started = 0
+        self.device_name, self.placement, self.native = "a device", "", None
+
+    def next_wave(self, left):
+        return 2
+
+    def start(self, first, count, service):
+        self.started += 1
+        records = np.zeros(count, LaneRecord.dtype)
+        records["state"][0] = LANE_ENDED
+        fails = self.started == 2
+        gone = lw.DeviceLostError("the device is gone for this test")
+        return SimpleNamespace(
+            over=False,
+            look=lambda: records,
+            traps=lambda: _raise(gone) if fails else np.zeros(count, np.uint64),
+            console=lambda: np.zeros(0, np.uint8),
+        )
+
+    def wait(self, seconds):
+        pass
+
+    def forget_copies(self):
+        return False
+
+    stop = close = lambda self: None
+
+
+def _raise(error):
+    raise error
+
+
+def test_lanes_of_other_waves_have_ended_though_a_look_at_one_finds_the_device_gone(monkeypatch):
+    running = Run(task_of(SAYING, lw.device("cpu"), 4, numbers()))
+    running._backend.close()
+    monkeypatch.setattr(running, "_backend", TwoWaves())
+    outcomes = sorted(running.outcomes(), key=lambda one: one.lane)
+    assert [(one.lane, one.kind) for one in outcomes] == [
+        (0, None), (1, "device lost"), (2, "device lost"), (3, "device lost"),
+    ]  # fmt: skip
+    assert running.stopped == "the device failed: the device is gone for this test"
 
 
 def test_a_host_that_fails_is_an_error_and_the_next_run_works(device, monkeypatch, tmp_path):

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies
 
 from lanewise.batch import amounts
-from lanewise.batch.inputs import FileInputs, LineInputs, SameInput, Template
+from lanewise.batch.inputs import FileInputs, GivenInputs, LineInputs, SameInput, Template
 from lanewise.batch.lines import Lines, read_whole, without_newline
+from lanewise.batch.spec import Task
+from lanewise.batch.wave import RunFacts, lane_order, run_record
 from lanewise.errors import ArgumentError, LanewiseError
 
 
@@ -128,6 +130,22 @@ def test_a_line_is_given_with_and_without_its_newline(tmp_path):
 def test_a_path_that_is_no_text_reaches_its_lane():
     inputs = FileInputs(Template("app", ["{}"], lane=True, item=True), [os.fsdecode(b"\xff.json")], b"all")
     assert (inputs.stdin(0), inputs.arguments(0)) == (b"all", [b"app", b"\xff.json"])
+
+
+def test_a_function_is_asked_once_for_what_a_lane_reads_and_the_longest_begin_first():
+    asked = []
+
+    def stdin(lane):
+        asked.append(lane)
+        return b"x" * (lane % 3)
+
+    inputs = GivenInputs(lambda lane: [b"app"], stdin, same_arguments=True)
+    task = Task(b"", "app", 5, inputs)
+    facts = RunFacts(task, [])
+    kept = []
+    run_record(task, facts, 0, 5, lambda array: kept.append(array) or array.ctypes.data)
+    assert lane_order(task, range(5), facts.input_sizes).tolist() == [2, 1, 4, 0, 3]
+    assert asked == [0, 1, 2, 3, 4]
 
 
 def test_what_all_lanes_read_must_be_there(tmp_path):

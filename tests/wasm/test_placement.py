@@ -48,6 +48,18 @@ def test_what_is_no_placement_is_refused_in_a_sentence(text, sentence):
         parse_placement(text)
 
 
+@pytest.mark.parametrize("given", [5, b"flat/8/all", ["flat/8/all"]])
+def test_a_placement_is_text(given):
+    with pytest.raises(lw.ArgumentError, match=r"a placement is text, LAYOUT/LANES/RESIDENT"):
+        lw.load(PROGRAMS["json"].path).func("run", device="cpu", placement=given)
+
+
+@pytest.mark.parametrize("given", [5, "flat/8/all"])
+def test_what_is_tried_is_a_list(given):
+    with pytest.raises(lw.ArgumentError, match="placements is a list of placements"):
+        lw.load(PROGRAMS["json"].path).func("run", device="cpu").tune(1, placements=given)
+
+
 @pytest.mark.parametrize(
     ("place", "lanes", "slots"),
     [

@@ -50,6 +50,19 @@ def test_trials_cost_a_few_percent_at_most_however_bad_they_are():
     assert 0 < lost < 0.05 * seconds
 
 
+def test_each_run_measures_its_own_pace_first():
+    tuned = tuner(search=True)
+    run(tuned, 40 * THREADS, {})
+    tuned.known.ratios.clear()
+    tuned.begin()
+    first = tuned.turn(40 * THREADS)
+    assert not first.trial
+    tuned.took(first, first.lanes * 1e-6)  # lanes with a thousandth of the work
+    trial = tuned.turn(39 * THREADS)
+    tuned.took(trial, trial.lanes * 1e-6)
+    assert tuned.known.ratios[trial.placement] == pytest.approx(1.0)
+
+
 def test_what_was_found_is_remembered_and_no_run_tries_it_again():
     run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
     turns, _, _ = run(tuner(), 100, {FAST: 0.5e-3})
@@ -93,7 +106,17 @@ def test_programs_and_gpus_are_told_apart():
     assert Tuner(("program", b"bytes"), "another GPU", THREADS).known == Known()
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"ratios": {"flat": 1}, "purse": 0}', '{"ratios": [], "purse": 0}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        '{"ratios": {"flat/8/all": Infinity}, "purse": 0}',
+        '{"ratios": {"flat": 1}, "purse": 0}',
+        '{"ratios": [], "purse": 0}',
+    ],
+)
 def test_what_is_remembered_wrongly_is_forgotten(text):
     assert read_known(text) == Known()
 
