@@ -146,13 +146,14 @@ class Run:
             for wave in over if self._wish is None else ():  # lanes that a wish has ended are yet to be told of
                 self._open.remove(wave)
                 wave.service.close()
-            if self.task.fail_fast and not all(outcome.ok for outcome in burst):
+            more = first < self.task.lanes or bool(self._open)
+            if more and self.task.fail_fast and not all(outcome.ok for outcome in burst):
                 self._wish = self._wish or LANE_FAILED
             if burst:
                 yield burst
             if self._lost:
                 return
-            if (first < self.task.lanes or self._open) and deadline is not None and time.monotonic() > deadline:
+            if more and deadline is not None and time.monotonic() > deadline:
                 self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
 
     def _start(self, first: int, count: int) -> None:

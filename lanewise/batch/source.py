@@ -15,9 +15,14 @@ MAGIC = b"\0asm"
 def read_program(path: str | os.PathLike[str]) -> bytes:
     """Read a program's file; what keeps it from being read is said in one sentence."""
     place = Path(path)
+    if not os.fspath(path):
+        raise ArgumentError("the path of the program is empty; give the path of a .wasm file")
     try:
         return place.read_bytes()
     except FileNotFoundError:
+        if place.is_symlink():
+            what = f"{str(place)!r} is a link to {os.readlink(place)!r}, which is not there"
+            raise ArgumentError(f"the program {what}; give the path of a .wasm file") from None
         raise ArgumentError(f"there is no program {str(place)!r}{_near(place)}") from None
     except IsADirectoryError:
         raise ArgumentError(f"{str(place)!r} is a directory; give the path of a .wasm file") from None

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 
 from lanewise.batch import running
@@ -27,6 +28,7 @@ from lanewise.version import __version__
 OK, FAILED, MISTAKE, UNFINISHED, TIMED_OUT, TRAPPED = 0, 1, 2, 3, 124, 134
 """Exit statuses. 124 is that of timeout(1), 134 that of a process that aborted and of wasmtime after a trap."""
 _SIGNALLED = 128
+_ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 _COMPLETING = "_GPU_RUN_COMPLETE"
 """What a shell sets in the environment when it asks for completions, by the rules of Typer."""
 
@@ -37,6 +39,7 @@ def main() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open as long as the process
+    warnings.showwarning = _warn
     status = command(sys.argv[1:])
     # Taking modules and objects apart one by one would take a tenth of a second, which a small program does not.
     atexit._run_exitfuncs()
@@ -206,7 +209,7 @@ def _sink(what: Job, options: Options, progress: Progress, ending: Ending) -> Si
 
 @contextlib.contextmanager
 def _signals_stop(run: Running, ending: Ending) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the run, so that what is finished is still written.
+    """Let Ctrl-C, SIGTERM and the end of the terminal end the run, so that what is finished is still written.
 
     A second one no longer waits for that.
     """
@@ -217,12 +220,17 @@ def _signals_stop(run: Running, ending: Ending) -> Iterator[None]:
             raise KeyboardInterrupt
         run.stop()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in _ENDING}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _warn(message: Warning | str, *where: object, **more: object) -> None:
+    """Warnings of the library, such as of a cache that cannot be used, as a sentence of this command."""
+    _tell([f"gpu-run: {message}"])
 
 
 def _say(sentence: str, status: int) -> int:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from lanewise.batch.report import as_one_line
 from lanewise.batch.spec import LaneOutcome
+from lanewise.cli.gpu_run_places import SUFFIXES
 from lanewise.cli.gpu_run_progress import Progress, Writer
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import LanewiseError
@@ -124,8 +125,8 @@ class FileSink:
         for outcome in outcomes:
             path = os.path.join(self._directory, self._name(outcome.lane))
             self._make(os.path.dirname(path))
-            self._replace(f"{path}.out", outcome.stdout)
-            self._replace(f"{path}.err", outcome.stderr)
+            for suffix, data in zip(SUFFIXES, (outcome.stdout, outcome.stderr), strict=True):
+                self._replace(path + suffix, data)
 
     def _replace(self, path: str, data: bytes) -> None:
         new = os.path.join(os.path.dirname(path), self._unfinished)

@@ -15,6 +15,7 @@ from lanewise.batch.source import MAGIC, read_program
 from lanewise.batch.spec import Inputs, Limits, Task
 from lanewise.cli.gpu_run_buffers import read_buffers
 from lanewise.cli.gpu_run_options import Options
+from lanewise.cli.gpu_run_places import check_outputs
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.wasm.placement import SEARCH, Placement
 
@@ -54,6 +55,7 @@ def job(options: Options, deadline: float | None = None) -> Job:
     if options.output_dir is not None and os.path.lexists(options.output_dir) and not os.path.isdir(options.output_dir):
         raise UsageMistake(f"--output-dir {options.output_dir}: it is there and is no directory; name another")
     lanes = _lanes(options, program)
+    check_outputs(options, lanes.count, lanes.output_name, lanes.files or ())
     automatic = [(lanes.directory, lanes.directory)] if lanes.directory and not _given(options, lanes.directory) else []
     alone = _alone(options)
     streaming = alone and not options.json and options.output_dir is None
@@ -97,7 +99,7 @@ def _given(options: Options, directory: str) -> bool:
 
 def _alone(options: Options) -> bool:
     """Whether the program runs once, like any program: standard input is its own, and there is no batch to sum up."""
-    return options.each_line is None and options.each_file is None and options.lanes in (None, 1)
+    return options.each_line is None and options.each_file is None and options.lanes is None
 
 
 def _lanes(options: Options, program: bytes) -> _Lanes:
@@ -107,6 +109,8 @@ def _lanes(options: Options, program: bytes) -> _Lanes:
         return _line_per_lane(options, options.each_line)
     if options.each_file is not None:
         return _file_per_lane(options, options.each_file, program)
+    if options.stdin == "{}":
+        raise UsageMistake("--stdin {} is the file of a lane, and there are none; write --each-file GLOB beside it")
     template = _template(options, item=False)
     stdin = None if _alone(options) and options.stdin is None else _shared_input(options)
     return _Lanes(options.lanes or 1, SameInput(template, stdin))
@@ -230,8 +234,10 @@ def _existing(host: str) -> Path:
     path = Path(host)
     if os.path.isdir(host):
         return path
-    reason = "is not a directory" if os.path.exists(host) else "is not there"
-    raise UsageMistake(f"--dir {host}: the directory {reason}; name one that the program may use")
+    if os.path.exists(host):
+        raise UsageMistake(f"--dir {host}: that is no directory; name one that the program may use")
+    hint = "write HOST::GUEST for another name in the program" if ":" in host else "name one that the program may use"
+    raise UsageMistake(f"--dir {host}: there is no such directory; {hint}")
 
 
 def _environment(options: Options) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanewise.wasm.describe import shown_name
 from lanewise.wasm.model import ExternType, FuncType
 
-WASIP1 = "build for wasm32-wasip1 (Rust: --target wasm32-wasip1; C: clang --target=wasm32-wasip1 or wasi-sdk)"
+WASIP1 = "build for wasm32-wasip1 (Rust: --target wasm32-wasip1; C: clang --target=wasm32-wasi, or wasi-sdk)"
 UNKNOWN = "or for wasm32-unknown-unknown"
 
 WIDE_MEMORY = (

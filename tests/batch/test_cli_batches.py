@@ -193,7 +193,7 @@ def test_an_error_in_the_middle_has_status_3_and_loses_nothing(monkeypatch, capf
     assert err.splitlines()[-1] == "gpu-run: the device is gone; 2 of 3 lanes ended, 1 did not: lane 1"
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_signals_stop_the_run_and_what_is_finished_is_written(monkeypatch, capfd, number, status):
     def how(lane):
         if lane == 2:

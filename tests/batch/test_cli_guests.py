@@ -54,6 +54,21 @@ def test_a_program_has_its_arguments_its_input_and_its_status(gpu_run):
     assert gpu_run("app.wasm", "x", "7") == (7, b"", "")
 
 
+def test_a_cache_that_cannot_be_used_is_told_of_in_a_sentence(here):
+    environment = {**ENVIRONMENT, "LANEWISE_CACHE_DIR": "/proc/none"}
+    command = [sys.executable, "-c", MAIN, "--device", "cpu", "app.wasm", "say", "hello"]
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, b"hello\n")
+    assert done.stderr.startswith(b"gpu-run: the cache of compiled code '/proc/none")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_one_lane_that_was_asked_for_is_a_batch(gpu_run):
+    status, out, err = gpu_run("--lanes", "1", "app.wasm", "x", "7", stdin=b"which nobody reads")
+    assert (status, out) == (1, b"")
+    assert "1 exit code 7, lane 0" in err
+
+
 def test_a_trap_names_its_place(gpu_run):
     status, out, err = gpu_run("app.wasm", "odd", "3")
     assert (status, out) == (134, b"3")

@@ -194,3 +194,41 @@ def test_a_summary_of_files_with_odd_names_is_harmless(monkeypatch, capfd, here)
     Fake(monkeypatch, lambda lane: ended(lane, 1))
     assert command(["--each-file", "folder/*", "app.wasm", "{}"]) == 1
     assert capfd.readouterr().err.endswith("  1 exit code 1, lane 0 ('folder/a\\x1b[31m\\nb')\n")
+
+
+@pytest.mark.parametrize("option", ["--state-out", "--picture", "--output"])
+def test_results_do_not_take_the_place_of_the_program(option, here, monkeypatch, capfd):
+    beside = {"--state-out": ["--state", "state.npy"], "--picture": ["--size", "2x2"], "--output": []}[option]
+    os.symlink(".", "there")
+    for path in ("app.wasm", "there/app.wasm"):
+        said = refusal(monkeypatch, capfd, [*beside, option, path])
+        assert said == f"{option} {path}: that would overwrite app.wasm, which the run reads; name another file"
+
+
+def test_a_state_may_be_replaced_by_what_becomes_of_it(here, monkeypatch):
+    Fake(monkeypatch, ended)
+    assert command(["--lanes", "2", "--state", "state.npy", "--state-out", "state.npy", "app.wasm"]) == 0
+
+
+def test_outputs_of_lanes_do_not_take_the_place_of_inputs(here, monkeypatch, capfd):
+    for name in ("f", "f.out"):
+        (here / "folder" / name).write_text(name)
+    words = ["--each-file", "folder/*", "--output-dir", "folder", "app.wasm", "{}"]
+    fake = Fake(monkeypatch, ended)
+    assert command(words) == 2
+    assert fake.runs == []
+    assert capfd.readouterr().err == (
+        "gpu-run: --output-dir folder: the output of a lane would overwrite folder/f.out, which the run reads; "
+        "name another directory\n"
+    )
+    (here / "folder" / "f.out").unlink()
+    assert command(words) == 0
+
+
+def test_a_program_that_is_a_link_to_nothing_is_called_that(here, capfd):
+    os.symlink("nothing.wasm", "link.wasm")
+    assert command(["link.wasm"]) == 2
+    assert capfd.readouterr().err == (
+        "gpu-run: the program 'link.wasm' is a link to 'nothing.wasm', which is not there; "
+        "give the path of a .wasm file\n"
+    )

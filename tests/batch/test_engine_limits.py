@@ -127,6 +127,12 @@ def test_a_lane_that_ends_as_soon_as_it_is_asked_to_is_told_of(device, outside, 
     assert outcomes[LANES - 1].kind == "interrupted"
 
 
+def test_a_run_whose_last_lane_fails_has_not_been_ended_early(device):
+    given = numbers(lambda lane: int(lane == 2))
+    ended = run(FAILING, device, 3, given, fail_fast=True)
+    assert (ended.codes, ended.stopped) == ([0, 0, 3], None)
+
+
 def test_a_run_that_is_stopped_before_it_begins_runs_nothing(device):
     running = Run(task_of(WAITING, device, 3, numbers(lambda lane: 0)))
     running.stop()

@@ -12,7 +12,7 @@ START = '(func (export "_start"))'
 SPAWN = '(import "wasi" "thread-spawn" (func (param i32) (result i32)))'
 SHARED = '(import "env" "memory" (memory 1 1 shared))'
 THREAD = '(func (export "wasi_thread_start") (param i32 i32))'
-WASIP1 = "build for wasm32-wasip1 (Rust: --target wasm32-wasip1; C: clang --target=wasm32-wasip1 or wasi-sdk)"
+WASIP1 = "build for wasm32-wasip1 (Rust: --target wasm32-wasip1; C: clang --target=wasm32-wasi, or wasi-sdk)"
 BUILD = "Build an executable, not a library or an object file; lanewise.load(...).func calls single functions"
 NOT_HERE = "and there is no such module here, only wasi_snapshot_preview1, wasi, gpu"
 
