@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanewise.devices.base import Launch
+from lanewise.devices.latch import Latch
 from lanewise.devices.traps import trap_error
 from lanewise.errors import DeviceError, LanewiseError
 from lanewise.lang import lane as shared_types
@@ -81,8 +82,8 @@ class CpuLaunch(Launch):
         self.args_address = ctypes.addressof(self._args)
         self._inside: set[Worker] = set()
         self._lock = threading.Lock()
-        self._finished = threading.Event()
-        self._begun = threading.Event()
+        self._finished = Latch()
+        self._begun = Latch()
 
     @property
     def args(self) -> bytes:
@@ -186,7 +187,7 @@ class CpuLaunch(Launch):
         return finished
 
 
-def wait_in_steps(event: threading.Event, timeout: float | None = None) -> bool:
+def wait_in_steps(event: Latch, timeout: float | None = None) -> bool:
     """Wait for an event; in steps, since a signal that lands on another thread does not wake this one."""
     deadline = None if timeout is None else time.monotonic() + timeout
     while not event.is_set():

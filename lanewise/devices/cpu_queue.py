@@ -16,10 +16,11 @@ from typing import TypeAlias
 
 from lanewise.devices.cpu_launch import CpuLaunch, wait_in_steps
 from lanewise.devices.cpu_workers import Worker, current_worker
+from lanewise.devices.latch import Latch
 from lanewise.errors import DeviceError
 
 _CANCEL_STEP = 0.005
-_Inbox: TypeAlias = "queue.SimpleQueue[CpuLaunch | threading.Event | None]"
+_Inbox: TypeAlias = "queue.SimpleQueue[CpuLaunch | Latch | None]"
 _queues: weakref.WeakSet[LaunchQueue] = weakref.WeakSet()
 
 
@@ -68,7 +69,7 @@ class LaunchQueue:
     def _lead(self, inbox: _Inbox, leader: Worker, helpers: list[Worker]) -> None:
         """What the first worker does: run its share of each launch and see the others finish theirs."""
         while (item := inbox.get()) is not None:
-            if isinstance(item, threading.Event):
+            if isinstance(item, Latch):
                 item.set()
                 continue
             if self._cancelling:
@@ -101,7 +102,7 @@ class LaunchQueue:
     def wait(self) -> None:
         """Wait for all launches so far, then raise the first error that nobody has seen yet."""
         if self._workers and current_worker() is None:
-            reached = threading.Event()
+            reached = Latch()
             self._inbox.put(reached)
             try:
                 wait_in_steps(reached)
@@ -115,7 +116,7 @@ class LaunchQueue:
             failed.reported = True
             raise failed.error
 
-    def cancel(self, reached: threading.Event) -> None:
+    def cancel(self, reached: Latch) -> None:
         """End what runs and drop what waits, until this event is set: the end of a launch, or a marker in the queue."""
         with self._lock:
             self._cancelling += 1
