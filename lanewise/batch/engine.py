@@ -120,7 +120,7 @@ class Run:
     def _failed(self, error: DeviceError) -> None:
         """The run ends by it; where there was no memory for more, lanes that run are still there."""
         self._wish = f"{DEVICE_FAILED}: {error}"
-        self._lost = not isinstance(error, OutOfMemoryError)
+        self._lost = self._lost or not isinstance(error, OutOfMemoryError)
 
     def _waves(self, deadline: float | None) -> Iterator[list[LaneOutcome]]:
         """Start waves as there is room for them, until all lanes have ended or the run is to end."""

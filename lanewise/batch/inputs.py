@@ -92,8 +92,8 @@ class LineInputs:
         return self._lines[lane]
 
     def sizes(self, lanes: range) -> Sequence[int] | None:
-        """How long each line is."""
-        return [len(self._lines[lane]) for lane in lanes]
+        """What is on standard input says it."""
+        return None
 
 
 class FileInputs:
@@ -143,7 +143,7 @@ class GivenInputs:
         return self._stdin(lane)
 
     def sizes(self, lanes: range) -> Sequence[int] | None:
-        """Nobody knows but who gives it, and who is asked once for each lane."""
+        """What is on standard input says it: whoever gives that is asked once for each lane."""
         return None
 
 

@@ -220,7 +220,8 @@ def _signals_stop(run: Running, ending: Ending) -> Iterator[None]:
             raise KeyboardInterrupt
         run.stop()
 
-    before = {number: signal.signal(number, stop) for number in _ENDING}
+    heard = [number for number in _ENDING if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in heard}  # nohup has it ignore the end of the terminal
     try:
         yield
     finally:

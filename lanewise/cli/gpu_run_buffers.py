@@ -15,6 +15,7 @@ from lanewise.batch.report import as_one_line
 from lanewise.batch.spec import Buffers, Results
 from lanewise.cli.gpu_run_options import Options
 from lanewise.cli.gpu_run_output import OutputError, try_to_write
+from lanewise.cli.gpu_run_places import place_of, result_files
 from lanewise.cli.mistakes import UsageMistake
 
 _USUAL = Buffers()
@@ -27,7 +28,7 @@ def read_buffers(options: Options, lanes: int) -> Buffers:
         raise UsageMistake(f"{given} needs {missing} beside it: a picture has a file and a size")
     if options.state_out is not None and options.state is None:
         raise UsageMistake("--state-out writes what became of the state; give what it is at first by --state")
-    _check_places(_outputs(options))
+    _check_places(result_files(options))
     return Buffers(
         state=_array("state", options.state),
         input=_array("input", options.input),
@@ -47,19 +48,13 @@ def write_buffers(options: Options, results: Results) -> None:
         _write(options.picture, lambda file: file.write(png(results.picture)))
 
 
-def _outputs(options: Options) -> dict[str, str]:
-    named = {"state-out": options.state_out, "output": options.output, "picture": options.picture}
-    return {name: path for name, path in named.items() if path is not None}
-
-
 def _check_places(outputs: dict[str, str]) -> None:
     """Refuse now what could not be written when all lanes have run."""
     taken: dict[str, str] = {}
     for name, path in outputs.items():
         if trouble := _trouble_with(path):
             raise UsageMistake(f"--{name} {as_one_line(path)}: {trouble}")
-        directory, file = os.path.split(path)
-        place = os.path.join(os.path.realpath(directory), file)  # a link itself is replaced, not what it leads to
+        place = place_of(path)
         if place in taken:
             raise UsageMistake(f"--{taken[place]} and --{name} name the same file, {as_one_line(path)}; name another")
         taken[place] = name

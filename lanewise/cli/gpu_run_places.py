@@ -13,22 +13,32 @@ SUFFIXES = ".out", ".err"
 """What follows a lane's name in --output-dir."""
 
 
+def result_files(options: Options) -> dict[str, str]:
+    """The files for what lanes leave in buffers, by the names of their options."""
+    named = {"state-out": options.state_out, "output": options.output, "picture": options.picture}
+    return {name: path for name, path in named.items() if path is not None}
+
+
+def place_of(path: str) -> str:
+    """A file by the directory that it is in: a link itself is replaced, not what it leads to."""
+    directory, file = os.path.split(path)
+    return os.path.join(os.path.realpath(directory), file)
+
+
 def check_outputs(options: Options, lanes: int, name_of: Callable[[int], str], files: Sequence[str]) -> None:
     """Refuse outputs that would replace the program or an input: lanes that begin later would read the new file.
 
     A state may be replaced by what becomes of it, for it has been read by then.
     """
-    named = [options.program, *files, options.each_line, options.stdin]
-    inputs: dict[str, str] = {}
-    for path in named:
-        if path is not None and path not in ("-", "{}"):
-            inputs |= {_place(path): path, os.path.realpath(path): path}
-    for option in ("state_out", "output", "picture"):
-        path = getattr(options, option)
-        if path is not None and (read := inputs.get(_place(path))) is not None:
+    results = result_files(options)
+    if not results and options.output_dir is None:
+        return  # most runs: looking at each of many files would take as long as reading them
+    inputs = _inputs(options, files)
+    for option, path in results.items():
+        if (read := inputs.get(place_of(path))) is not None:
             raise UsageMistake(
-                f"--{option.replace('_', '-')} {as_one_line(path)}: that would overwrite {as_one_line(read)}, which "
-                "the run reads; name another file"
+                f"--{option} {as_one_line(path)}: that would overwrite {as_one_line(read)}, which the run reads; "
+                "name another file"
             )
     if options.output_dir is None:
         return
@@ -44,7 +54,17 @@ def check_outputs(options: Options, lanes: int, name_of: Callable[[int], str], f
                 )
 
 
-def _place(path: str) -> str:
-    """A file by the directory that it is in: a link itself is replaced, not what it leads to."""
-    directory, file = os.path.split(path)
-    return os.path.join(os.path.realpath(directory), file)
+def _inputs(options: Options, files: Sequence[str]) -> dict[str, str]:
+    """Where the files are that a run reads, and what each is called: links, and what they lead to."""
+    found: dict[str, str] = {}
+    real: dict[str, str] = {}
+    for path in (options.program, options.each_line, options.stdin, *files):
+        if path is None or path in ("-", "{}"):
+            continue
+        directory, file = os.path.split(path)
+        if directory not in real:  # many files share a few directories
+            real[directory] = os.path.realpath(directory)
+        found[os.path.join(real[directory], file)] = path
+        if os.path.islink(path):
+            found[os.path.realpath(path)] = path
+    return found

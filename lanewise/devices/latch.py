@@ -31,8 +31,8 @@ class Latch:
     def wait(self, seconds: float) -> bool:
         """Wait until it is set, for so long at most; says whether it is.
 
-        Where an exception comes between the two lines that pass the gate, it stays closed: nobody needs it any more,
-        since all look first whether it is set.
+        Where an exception comes between the two lines that pass the gate, it stays closed. Who waits there by then
+        waits for as long as it said, so waits are short; who comes later looks first whether it is set.
         """
         if not self._is_set and self._gate.acquire(timeout=seconds):
             self._open()

@@ -136,6 +136,8 @@ class CudaLanes:
         self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], status: Any, count: int
     ) -> None:
         """Run all elements on slots: in the placement that was asked for, or as the tuner says."""
+        if not self._pinned:
+            self._tuner.begin()
         first = 0
         while first < count:
             turn = Turn(self._pinned, count) if self._pinned else self._tuner.turn(count - first)

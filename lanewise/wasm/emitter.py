@@ -45,8 +45,11 @@ class ModuleContext:
 
     def type_throws(self, kind: FuncType) -> bool:
         """Whether some function of a type can throw, which need not be one of this module if others are linked."""
-        linked = self.build.throws and self.build.linked
-        return linked or any(self.module.functions[index] == kind for index in self.throwing)
+        return (self.build.throws and self.build.linked) or kind in self._throwing_types
+
+    @cached_property
+    def _throwing_types(self) -> frozenset[FuncType]:
+        return frozenset(self.module.functions[index] for index in self.throwing)
 
     def symbol(self, index: int) -> str:
         """The name of a defined function, by its index in the module."""

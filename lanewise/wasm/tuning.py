@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from lanewise.compiler import Cache, default_cache
@@ -204,28 +203,23 @@ class Tuner:
 
     def explain(self) -> list[str]:
         """Lines that say which placement was chosen and why."""
-        return explain(self.known, self._tried, self._threads)
+        known, best = self.known, self.known.best()
+        if best != USUAL:
+            why = f"measured {known.ratio(best):.2f}x as fast as the usual {USUAL}"
+        elif known.ratios:
+            why = "the usual one; none that was tried is faster"
+        else:
+            why = "the usual one; no other has been tried yet"
+        lines = [f"placement: {best}, {why}"]
+        for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
+            lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if place in self._tried else ''}")
+        untried = [str(place) for place in known.untried(self._threads)]
+        if untried:
+            lines.append(f"  not tried: {', '.join(untried)}")
+            lines.append(f"  {known.purse:.3g} s may be spent on trials; each run adds {_SHARE:.0%} of its time")
+        return lines
 
 
 def _code_of(place: Placement) -> tuple[str, int | None]:
     """What decides the code of a placement."""
     return place.layout, place.registers
-
-
-def explain(known: Known, tried: Collection[Placement], threads: int) -> list[str]:
-    """The same from its parts."""
-    best = known.best()
-    if best != USUAL:
-        why = f"measured {known.ratio(best):.2f}x as fast as the usual {USUAL}"
-    elif known.ratios:
-        why = "the usual one; none that was tried is faster"
-    else:
-        why = "the usual one; no other has been tried yet"
-    lines = [f"placement: {best}, {why}"]
-    for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
-        lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if place in tried else ''}")
-    untried = [str(place) for place in known.untried(threads)]
-    if untried:
-        lines.append(f"  not tried: {', '.join(untried)}")
-        lines.append(f"  {known.purse:.3g} s may be spent on trials; each run adds {_SHARE:.0%} of its time")
-    return lines

@@ -208,6 +208,21 @@ def test_signals_stop_the_run_and_what_is_finished_is_written(monkeypatch, capfd
     assert signal.getsignal(number) == before
 
 
+def test_the_end_of_a_terminal_is_not_heard_by_who_was_told_to_ignore_it(monkeypatch, capfd):
+    def how(lane):
+        if lane == 2:
+            os.kill(os.getpid(), signal.SIGHUP)
+        return speaking(lane)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        fake = Fake(monkeypatch, how)
+        assert command(["--lanes", "5", "--quiet", "app.wasm"]) == 0
+        assert fake.runs[0].asked_to_stop == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 FAKED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))

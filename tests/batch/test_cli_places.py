@@ -223,6 +223,12 @@ def test_outputs_of_lanes_do_not_take_the_place_of_inputs(here, monkeypatch, cap
     )
     (here / "folder" / "f.out").unlink()
     assert command(words) == 0
+    for name in ("f.out", "f.err"):
+        (here / "folder" / name).unlink()
+    (here / "elsewhere").mkdir()
+    (here / "elsewhere" / "f").symlink_to(here / "folder" / "f.out")
+    (here / "folder" / "f.out").write_text("what a link leads to")
+    assert command(["--each-file", "elsewhere/*", "--output-dir", "folder", "app.wasm", "{}"]) == 2
 
 
 def test_a_program_that_is_a_link_to_nothing_is_called_that(here, capfd):

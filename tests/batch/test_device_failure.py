@@ -111,6 +111,21 @@ def test_lanes_of_other_waves_have_ended_though_a_look_at_one_finds_the_device_g
     assert running.stopped == "the device failed: the device is gone for this test"
 
 
+def test_lanes_are_still_heard_of_where_there_is_no_memory_for_more(monkeypatch):
+    running = Run(task_of(SAYING, lw.device("cpu"), 4, numbers()))
+    running._backend.close()
+    backend = TwoWaves()
+    start = backend.start
+    none = lw.OutOfMemoryError("none is free for this test")
+    backend.start = lambda *given: _raise(none) if backend.started else start(*given)
+    backend.now = lambda: 0
+    backend.results = lambda: None
+    monkeypatch.setattr(running, "_backend", backend)
+    outcomes = sorted(running.outcomes(), key=lambda one: one.lane)
+    assert [(one.lane, one.kind) for one in outcomes] == [(0, None)]  # the other had not begun
+    assert running.stopped == "the device failed: none is free for this test"
+
+
 def test_a_host_that_fails_is_an_error_and_the_next_run_works(device, monkeypatch, tmp_path):
     def fails(self, *arguments):
         raise RuntimeError("the host has a mistake")
