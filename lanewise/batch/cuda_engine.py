@@ -37,9 +37,17 @@ _LANES_PER_SLOT = 4
 """Lanes of a wave that a slot runs one after the other, more or less."""
 _MOST_WAVES = 8
 """Waves that can run at the same time, if lanes of the first ones take so long."""
+_MORE_STREAMS = 4
+"""Streams besides, for waves that are started once more."""
+_WORTH_LAUNCHING = 16
+"""What part of all units must be free for that."""
 _IDLE_CHECKS_SECONDS = 200e-6
 _CAREFUL_CHECKS_SECONDS = 5e-3
 """How often is looked at a wave whose lanes have all begun: most of the time it is as good as over."""
+
+
+_left_behind: list[dict[str, Any]] = []
+"""What lanes still use that nobody waits for."""
 
 
 class CudaWaves(WaveBackend):
@@ -53,20 +61,27 @@ class CudaWaves(WaveBackend):
         self._together = bool(program.meets or program.team)
         # They are in whole blocks, and threads of a lane share a memory in one piece.
         settled = Placement("flat" if program.team else "interleaved") if self._together else task.placement
-        self._settled = settled
         properties = device.properties
         seconds = layout_seconds(code_bytes(self.module))
         key = ("process", self.module.data)
         self._tuner = Tuner(
             key, properties.name, properties.resident_threads, search=task.search, layout_seconds=seconds
         )
+        if settled is None and task.stats:  # lanes that count are slower, which says nothing of placements
+            settled = self._tuner.known.best()
+        self._settled = settled
         self._slots = self._make_slots(settled or self._tuner.known.best(), wait=False)
         self._turn: Turn | None = None
         self._waves: list[tuple[CudaWave, HostService]] = []
+        self._left = task.lanes
+        self._no_room = False
+        """Whether there was no memory for another wave beside those that run."""
+        self._reinforced = 0.0
         self._consoles: dict[int, Any] = {}
-        self._ring = HostRing(device)
+        self._putting: CudaWave | None = None
         self._allocate(task)
         self._clock = self._read_clock() - time.monotonic_ns()
+        self._ring = HostRing(device)
         self._began, self._timed = time.perf_counter(), 0.0
 
     def _make_slots(self, place: Placement, *, wait: bool) -> CudaSlots:
@@ -109,7 +124,8 @@ class CudaWaves(WaveBackend):
     # --- waves -------------------------------------------------------------------------------------------------------
 
     def next_wave(self, left: int) -> int:
-        if not left or not self._may_start():
+        self._left = left
+        if not self._may_start():
             return 0
         if self._turn is None:
             trials = not self._waves  # which have the GPU to themselves
@@ -124,7 +140,10 @@ class CudaWaves(WaveBackend):
             except OutOfMemoryError:
                 if not self._waves:
                     raise
-                return 0  # lanes that are left of other waves have the memory
+                self._no_room = True  # lanes that are left of other waves have the memory
+                return 0
+            if not self._waves:
+                self._device.wait()  # for the memory to be cleared: trials are timed
         self._preparing = time.perf_counter() - start
         if turn.trial:
             return turn.lanes
@@ -132,6 +151,8 @@ class CudaWaves(WaveBackend):
         return min(turn.lanes, most)
 
     def _may_start(self) -> bool:
+        if not self._left or self._no_room:
+            return False
         if not self._waves:
             return True
         if self._together or self._copies_are_many or len(self._waves) >= _MOST_WAVES:
@@ -139,10 +160,22 @@ class CudaWaves(WaveBackend):
         return self._waves[-1][0].lets_others_begin
 
     def start(self, first: int, count: int, service: HostService) -> Wave:
-        used = {wave.stream for wave, _ in self._waves}
-        stream = next(number for number in range(1, _MOST_WAVES + 1) if number not in used)
-        turn, self._turn = self._turn, None
+        try:
+            wave = self._start(first, count, service)
+        except OutOfMemoryError:
+            self._no_room = bool(self._waves)
+            raise
+        finally:
+            self._putting = None
+        self._turn = None
+        self._left -= count
+        return wave
+
+    def _start(self, first: int, count: int, service: HostService) -> CudaWave:
+        stream = self._free_stream(_MOST_WAVES)
+        turn = self._turn
         assert turn is not None
+        assert stream is not None
         # The first wave says how fast lanes are, and trials are compared with it; all others run side by side.
         timed = not self._settled and (turn.trial or first == 0)
         measured = Turn(turn.placement, count, turn.trial) if timed else None
@@ -177,6 +210,22 @@ class CudaWaves(WaveBackend):
         wave.begin()
         return wave
 
+    def _free_stream(self, most: int) -> int | None:
+        used = {stream for wave, _ in self._waves for stream in wave.streams}
+        return next((number for number in range(1, most + 1) if number not in used), None)
+
+    def _reinforce(self) -> None:
+        """Slots that lanes of earlier waves have left go to the latest one, if that found few when it was started."""
+        now = time.monotonic()
+        if self._together or len(self._waves) < 2 or now - self._reinforced < _CAREFUL_CHECKS_SECONDS:
+            return
+        self._reinforced = now
+        wave, service = self._waves[-1]
+        free, units = self._slots.free_units()
+        stream = self._free_stream(_MOST_WAVES + _MORE_STREAMS)
+        if not wave.taken and not service.stopping and stream is not None and free >= max(1, units // _WORTH_LAUNCHING):
+            wave.reinforce(stream)
+
     def _console_of(self, stream: int) -> Any:
         """Where lanes of the wave on a stream write; None if it goes through at once."""
         if self.task.streaming:
@@ -187,6 +236,7 @@ class CudaWaves(WaveBackend):
         return self._consoles[stream]
 
     def _put(self, array: np.ndarray[Any, Any]) -> int:
+        assert self._putting is not None
         return self._putting.put(array)
 
     def _read_clock(self) -> int:
@@ -205,9 +255,12 @@ class CudaWaves(WaveBackend):
                 self._learn(wave)
             running = [one for one in self._waves if not one[0].over]
             some_over, self._waves = len(running) < len(self._waves), running
+            self._no_room = self._no_room and not some_over
             if some_over or self._may_start() or time.monotonic() >= deadline:
                 return
-            time.sleep(_CAREFUL_CHECKS_SECONDS if self._waves[-1][0].taken else _IDLE_CHECKS_SECONDS)
+            self._reinforce()
+            latest = self._waves[-1][0]
+            time.sleep(_CAREFUL_CHECKS_SECONDS if latest.taken and latest.turn is None else _IDLE_CHECKS_SECONDS)
 
     def _learn(self, wave: CudaWave) -> None:
         if wave.turn is not None and wave.seconds is not None and wave.lets_others_begin:
@@ -217,7 +270,7 @@ class CudaWaves(WaveBackend):
 
     def stop(self) -> None:
         self._ring.ask_to_stop()
-        while not all(self._device.stream_idle(wave.stream) for wave, _ in self._waves):
+        while not all(wave.is_idle() for wave, _ in self._waves):
             time.sleep(_IDLE_CHECKS_SECONDS)
 
     def statistics(self) -> list[str]:
@@ -225,7 +278,7 @@ class CudaWaves(WaveBackend):
         return [str(self._slots.divergence())]
 
     def explain(self) -> list[str]:
-        if self._settled is not None:
+        if self._settled is not None and (self._together or self.task.placement is not None):
             why = "for lanes that wait for each other or have threads" if self._together else "as asked for"
             return [f"placement: {self._settled}, {why}"]
         return self._tuner.explain()
@@ -235,6 +288,9 @@ class CudaWaves(WaveBackend):
 
     def close(self) -> None:
         """Give the memory back at once: the next run needs it, and this object may live on in some traceback."""
+        if not self._device.lost and not all(wave.is_idle() for wave, _ in self._waves):
+            _left_behind.append(dict(self.__dict__))  # lanes still run, for somebody would not wait for them to stop
+            return
         self._ring.close()
         if self._settled is None and not self._device.lost:
             self._tuner.ran(max(0.0, time.perf_counter() - self._began - self._timed))

@@ -100,6 +100,11 @@ class CudaSlots:
         words[lanes.UNITS] = 0 if alone else self._units.address
         return words
 
+    def free_units(self) -> tuple[int, int]:
+        """How many units no wave has, and how many there are."""
+        living = self._device.peek(self._units.address, self._units.size * 4).view(np.uint32)
+        return int((living == 0).sum()), self._units.size
+
     def divergence(self) -> Divergence:
         """What lanes have counted on these slots so far."""
         return divergence_of(self._states.get(), self._cells, self.build)

@@ -19,6 +19,9 @@ _MOSTLY = 0.9
 """How many of its lanes must have ended for a wave to tell how fast lanes are: some may take very long."""
 _LATE = 1.5
 """How many times as long as most of its lanes a wave may take before others begin beside it."""
+_UNSEEN = 0.1
+_SHORT_SECONDS = 0.2
+"""How much of a wave's time may pass between two looks at it, for its time to say something."""
 
 
 class CudaWave(Wave):
@@ -27,8 +30,10 @@ class CudaWave(Wave):
     def __init__(
         self, device: CudaDevice, slots: CudaSlots, stream: int, count: int, console_bytes: Any, turn: Turn | None
     ) -> None:
-        self.slots = slots
+        self._slots: CudaSlots | None = slots
         self.stream = stream
+        self._others: list[int] = []
+        """Streams on which it was started once more, for slots that others had when it began."""
         self.turn = turn
         self.preparing = 0.0
         """Seconds that went into making code for it."""
@@ -45,7 +50,7 @@ class CudaWave(Wave):
         self._console = device.zeros(1, Console.dtype)
         self._keep: list[Any] = []
         self._words = 0
-        self._began = 0.0
+        self._began = self._checked = 0.0
         self._cleared = False
 
     def put(self, array: np.ndarray[Any, Any]) -> int:
@@ -69,19 +74,44 @@ class CudaWave(Wave):
 
     def begin(self) -> None:
         """Start its lanes."""
-        self._began = time.perf_counter()
-        self.slots.launch(self._words, self.stream)
+        self._began = self._checked = time.perf_counter()
+        self._launch(self.stream)
+
+    def _launch(self, stream: int) -> None:
+        assert self._slots is not None
+        self._slots.launch(self._words, stream)
+
+    @property
+    def streams(self) -> list[int]:
+        """Where its threads may be."""
+        return [self.stream, *self._others]
+
+    def reinforce(self, stream: int) -> None:
+        """Have its lanes begin on slots, too, that have become free since it was started."""
+        self._others.append(stream)
+        self._launch(stream)
+
+    def is_idle(self) -> bool:
+        """Whether none of its threads is there any more."""
+        self._others = [stream for stream in self._others if not self._device.stream_idle(stream)]
+        return not self._others and self._device.stream_idle(self.stream)
 
     def check(self, service: HostService) -> None:
         """See how far it is; where all threads have ended before all lanes were begun, others go on with them."""
-        idle = self._device.stream_idle(self.stream)
+        now = time.perf_counter()
+        if now - self._checked > _UNSEEN * max(_SHORT_SECONDS, now - self._began):
+            self.turn = None  # whoever takes outcomes did other things: nobody knows how long it took
+        self._checked = now
+        idle = self.is_idle()
         if not self._readable(idle):
             return
         self.taken = self.taken or int(self._device.peek(self._next.address, 8).view(np.uint64)[0]) >= self._count
         if idle and not self.taken and not service.stopping:
-            self.slots.launch(self._words, self.stream)
+            self._launch(self.stream)
             return
         self.over = idle
+        if idle:
+            self._slots = None  # others may need the memory
         if self.taken and self.seconds is None and (idle or self._mostly_ended()):
             self.seconds = time.perf_counter() - self._began
 

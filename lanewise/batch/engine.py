@@ -129,8 +129,7 @@ class Run:
             if not self._open and self._backend.forget_copies():
                 self._files.forget_copies()
             count = min(self._backend.next_wave(self.task.lanes - first), self.task.lanes - first)
-            if count:
-                self._start(first, count)
+            if count and self._start(first, count):
                 first += count
             self._backend.wait(_STEP)
             over = [wave for wave in self._open if wave.wave.over]  # before the look, which must see all of their lanes
@@ -156,12 +155,19 @@ class Run:
             if more and deadline is not None and time.monotonic() > deadline:
                 self._wish = self._wish or f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
 
-    def _start(self, first: int, count: int) -> None:
+    def _start(self, first: int, count: int) -> bool:
+        """Start a wave; says whether there was memory for it beside those that run."""
         service = HostService(self._files, Outputs(), self.task.streaming)
-        wave = self._backend.start(first, count, service)
+        try:
+            wave = self._backend.start(first, count, service)
+        except OutOfMemoryError:
+            if not self._open:
+                raise
+            return False
         self._open.append(OpenWave(self._program.module, first, count, service, wave))
         if self._wish is not None:  # it came while the wave was being started
             service.stop()
+        return True
 
     def _end_waves(self) -> None:
         """End waves that are not over."""

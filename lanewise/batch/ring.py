@@ -48,6 +48,7 @@ class HostRing:
         record["nowhere"] = self._nowhere.address
         device.write(self._ring.address, record.tobytes())
         self._services: dict[int, HostService] = {}
+        self._failure: BaseException | None = None
         self._over = threading.Event()
         self._server = threading.Thread(target=self._serve, name="lanewise-ring", daemon=True)
 
@@ -63,6 +64,8 @@ class HostRing:
     def serve_for(self, wave: int, service: HostService) -> None:
         """Answer the requests of a wave, on a thread of its own: whoever waits for lanes may do other things, too."""
         self._services[wave] = service
+        if self._failure is not None:
+            raise self._failure
         if not self._server.is_alive():
             self._server.start()
 
@@ -72,7 +75,8 @@ class HostRing:
                 if not self._answer_all():
                     time.sleep(_IDLE_SECONDS)
             except BaseException as error:  # whoever waits for a wave is told
-                for service in self._services.values():
+                self._failure = error
+                for service in tuple(self._services.values()):
                     service.failure = service.failure or error
                 return
 

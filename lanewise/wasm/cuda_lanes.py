@@ -15,7 +15,7 @@ import numpy as np
 
 from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
-from lanewise.errors import OutOfMemoryError
+from lanewise.errors import OutOfMemoryError, WasmTrap
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
@@ -75,6 +75,8 @@ class CudaLanes:
         }
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
+        self._tuning = threading.Lock()
+        """Held by the call whose lanes are measured."""
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
         self._blocks: dict[bytes, DeviceArray] = {}
         self.divergence = Divergence()
@@ -102,17 +104,18 @@ class CudaLanes:
         make = device.zeros if facts.can_trap or facts.can_stop else device.empty  # lanes that trap give 0
         results = [make(shape, DTYPES[kind]) for kind in kinds]
         status = None
-        if facts.can_trap or facts.can_stop:
+        if facts.can_trap or facts.can_stop or (self._timeout is not None and not facts.plain):
             status = device.zeros(max(count, 1), np.uint64)
+        deadline = None if self._timeout is None else time.monotonic() + self._timeout
         if count and facts.plain:
             self._launch_plain(scalars, given, results, status, count)
         elif count:
-            self._run_placed(scalars, given, results, status, count)
+            self._run_placed(scalars, given, results, status, count, deadline)
         words = None if status is None else status.get()[:count]
         if words is not None and self._build.alignment == "exit":
             again = np.flatnonzero((words & 0xFFFFFFFF) == traps.MISALIGNED)
             if len(again):
-                words = self._run_carefully(scalars, given, results, words, again)
+                words = self._run_carefully(scalars, given, results, words, again, deadline)
         return (results if on_device else [result.get() for result in results]), words
 
     @cached_property
@@ -133,28 +136,44 @@ class CudaLanes:
         return [f"placement: {self._pinned}, as asked for"] if self._pinned else self._tuner.explain()
 
     def _run_placed(
-        self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], status: Any, count: int
+        self,
+        scalars: tuple[bool, ...],
+        given: list[Any],
+        results: list[Any],
+        status: Any,
+        count: int,
+        deadline: float | None,
     ) -> None:
-        """Run all elements on slots: in the placement that was asked for, or as the tuner says."""
-        if not self._pinned:
-            self._tuner.begin()
-        first = 0
-        while first < count:
-            turn = Turn(self._pinned, count) if self._pinned else self._tuner.turn(count - first)
-            build = self._placed(turn.placement)
-            start = time.perf_counter()
-            self._load(scalars, build)
-            preparing = time.perf_counter() - start
-            elements = range(first, first + turn.lanes)
-            seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None)
-            first = elements.stop
-            if seconds == math.inf:
-                self._interrupt(status, np.arange(first, count), None)
-                break
-            if not self._pinned:
-                self._tuner.took(turn, seconds, preparing)
-        if not self._pinned:
-            self._tuner.save()
+        """Run all elements on slots: in the placement that was asked for, or as the tuner says.
+
+        Calls from other threads meanwhile, and those that count how far lanes are in step, are in the best placement
+        known, and nothing is learned from them: they would measure each other, or what counting takes.
+        """
+        tunes = self._pinned is None and not self._build.stats and self._tuning.acquire(blocking=False)
+        try:
+            if tunes:
+                self._tuner.begin()
+            first = 0
+            while first < count:
+                settled = self._pinned or self._tuner.known.best()
+                turn = self._tuner.turn(count - first) if tunes else Turn(settled, count - first)
+                build = self._placed(turn.placement)
+                start = time.perf_counter()
+                self._load(scalars, build)
+                preparing = time.perf_counter() - start
+                elements = range(first, first + turn.lanes)
+                seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None, deadline)
+                first = elements.stop
+                if seconds == math.inf:
+                    self._interrupt(status, np.arange(first, count), None)
+                    break
+                if tunes:
+                    self._tuner.took(turn, seconds, preparing)
+            if tunes:
+                self._tuner.save()
+        finally:
+            if tunes:
+                self._tuning.release()
 
     def _placed(self, place: Placement) -> Build:
         return replace(self._build, layout=place.layout, registers=place.registers or 0)
@@ -182,7 +201,10 @@ class CudaLanes:
             for _ in range(2):
                 status = device.zeros(count, np.uint64)
                 build, elements = self._placed(place), range(count)
-                seconds = self._launch(scalars, build, place, given, results, status, elements, None, most)
+                deadline = None if self._timeout is None else time.monotonic() + self._timeout
+                seconds = self._launch(scalars, build, place, given, results, status, elements, None, deadline, most)
+                if seconds == math.inf:
+                    raise WasmTrap(traps.KINDS[traps.INTERRUPTED])
                 taken[place] = min(seconds, taken.get(place, math.inf))
                 if seconds >= min(most, max(_LONG_SECONDS, _NEAR * best)):
                     break
@@ -197,7 +219,13 @@ class CudaLanes:
         return {str(place): seconds for place, seconds in taken.items()}
 
     def _run_carefully(
-        self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], words: Any, again: np.ndarray[Any, Any]
+        self,
+        scalars: tuple[bool, ...],
+        given: list[Any],
+        results: list[Any],
+        words: Any,
+        again: np.ndarray[Any, Any],
+        deadline: float | None,
     ) -> Any:
         """Run the elements that met a misaligned address once more, from the start, where such accesses work."""
         words[again] = 0
@@ -205,7 +233,7 @@ class CudaLanes:
         place = self._pinned or self._tuner.known.best()
         careful = replace(self._placed(place), alignment="careful")
         indices = self._device.array(again.astype(np.uint64))
-        self._launch(scalars, careful, place, given, results, status, range(len(again)), indices)
+        self._launch(scalars, careful, place, given, results, status, range(len(again)), indices, deadline)
         return status.get()
 
     def _words(self, kernel: NativeKernel, given: list[Any], results: list[Any], status: Any) -> list[int]:
@@ -237,11 +265,12 @@ class CudaLanes:
         status: Any,
         elements: range,
         indices: Any,
+        deadline: float | None,
         most: float = math.inf,
     ) -> float:
-        """Run elements on slots; gives how long they took, without what was prepared before, or inf if time was over.
+        """Run elements on slots; gives how long they took, without what was prepared before.
 
-        A trial is ended after `most` seconds.
+        When the time is over that a call has, they are ended, and it is inf; a trial is ended after `most` seconds.
         """
         device = self._device
         kernel, facts = self._load(scalars, build)
@@ -261,7 +290,8 @@ class CudaLanes:
         start = time.perf_counter()
         while True:
             device.launch_native(kernel, slots << place.spread, place.group, [self._block(words)])
-            finished = device.finish_or_stop(self._timeout if most == math.inf else most)
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            finished = device.finish_or_stop(left if most == math.inf else most)
             if not finished and most < math.inf:
                 return time.perf_counter() - start
             taken = int(following.get()[0])
@@ -271,7 +301,9 @@ class CudaLanes:
             if taken >= elements.stop:  # else all lanes trapped before all elements were taken
                 seconds = time.perf_counter() - start
                 if build.stats:
-                    self.divergence += divergence_of(states.get(), facts.cells, build)
+                    counted = divergence_of(states.get(), facts.cells, build)
+                    with self._lock:
+                        self.divergence += counted
                 return seconds
 
     def _interrupt(self, status: Any, numbers: np.ndarray[Any, Any], indices: Any) -> None:

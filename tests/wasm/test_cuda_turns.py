@@ -1,4 +1,7 @@
-"""What a call of a function on a GPU measures: without a GPU."""
+"""What a call of a function on a GPU measures, and how long it may take: without a GPU."""
+
+import math
+import threading
 
 import numpy as np
 import pytest
@@ -15,14 +18,58 @@ def nothing_known(tmp_path, monkeypatch):
     monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path))
 
 
-def test_calls_with_other_work_are_not_compared_with_each_other():
-    work = [1e-3]
+def lanes(take, **build) -> CudaLanes:
+    """Lanes that `take` seconds for so many elements in a placement, until a deadline."""
     made = object.__new__(CudaLanes)
-    made._pinned, made._build = None, gpu_build(lanes=True)
+    made._pinned, made._timeout = None, None
+    made._build = gpu_build(lanes=True, **build)
+    made._tuning, made._lock = threading.Lock(), threading.Lock()
     made.__dict__["_tuner"] = Tuner(("lanes",), "a GPU", THREADS, search=True)
     made._load = lambda scalars, build: None
-    made._launch = lambda scalars, build, place, given, results, status, elements, indices: len(elements) * work[0]
+    made._launch = lambda scalars, build, place, given, results, status, elements, indices, deadline: take(
+        place, len(elements), deadline
+    )
+    made._interrupt = lambda status, numbers, indices: status.append(numbers)
+    return made
+
+
+def test_calls_with_other_work_are_not_compared_with_each_other():
+    work = [1e-3]
+    made = lanes(lambda place, count, deadline: count * work[0])
     for work[0], count in ((1e-3, THREADS), (1e-6, 100 * THREADS)):  # the first is too short to try anything
-        made._run_placed((), [], [], None, count)
+        made._run_placed((), [], [], None, count, None)
     assert made._tuner.known.ratios
     assert set(np.round(list(made._tuner.known.ratios.values()), 6)) == {1.0}
+
+
+def test_a_call_that_counts_how_far_lanes_are_in_step_learns_nothing():
+    made = lanes(lambda place, count, deadline: count * 1e-3, stats=True)
+    made._run_placed((), [], [], None, 100 * THREADS, None)
+    assert made._tuner.known.ratios == {}
+
+
+def test_calls_at_the_same_time_are_not_measured():
+    seen = []
+
+    def take(place, count, deadline):
+        if not seen:
+            seen.append(None)
+            made._run_placed((), [], [], None, 100 * THREADS, None)  # as from another thread
+        seen.append((str(place), count))
+        return count * 1e-3
+
+    made = lanes(take)
+    made._run_placed((), [], [], None, 100 * THREADS, None)
+    assert seen[1] == ("interleaved/32/all", 100 * THREADS)
+
+
+def test_the_time_of_a_call_is_that_of_all_its_parts():
+    deadlines, status = [], []
+
+    def take(place, count, deadline):
+        deadlines.append(deadline)
+        return math.inf if len(deadlines) == 3 else count * 1e-3
+
+    lanes(take)._run_placed((), [], [], status, 100 * THREADS, 5.0)
+    assert deadlines == [5.0] * 3
+    assert [len(numbers) > 0 for numbers in status] == [True]
