@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
-from lanewise.wasm import gpu_entries, lowering_calls, state, traps
+from lanewise.wasm import gpu_entries, lowering_calls, state
 from lanewise.wasm.beginnings import may_fail_to_begin
 from lanewise.wasm.build import Build
 from lanewise.wasm.lane_ir import word
@@ -193,8 +193,7 @@ class LaneProgram:
     def _element(self, fn: FunctionLowering, extra: str) -> str:
         parameters = ", ".join([f"ptr %st{extra}, i64 %i", *self._pointers()])
         fn.emit("ret void")
-        if fn.unwinds:
-            fn.cold += ("unwind:", f"call void @lw.trap(ptr %st, i32 {traps.UNCAUGHT}, i32 0)", "unreachable")
+        lowering_calls.end_by_exception(fn)
         body = "\n".join([*fn.slots, *fn.lines, *fn.cold])
         return f"define internal void @g_element({parameters}) alwaysinline #0 {{\n{body}\n}}\n"
 

@@ -295,7 +295,23 @@ def _exception_record(fn: FunctionLowering, first: str) -> str:
 
 def _raise(fn: FunctionLowering, exception: str) -> None:
     fn.store_cell(state.PENDING, "i64", exception, fn.shared())
+    fn.store_cell(state.THROWN, "i64", str(fn.place), fn.shared())
     fn.emit(f"br label %{_handler(fn)}")
+
+
+def end_by_exception(fn: FunctionLowering) -> None:
+    """Where an exception leaves the last function of a lane: it ends by a trap, at the place where it was thrown."""
+    if not fn.unwinds:
+        return
+    at = fn.stride * state.THROWN
+    fn.cold += (
+        "unwind:",
+        f"%thrown.at = getelementptr i8, ptr %st, i64 {at}",
+        "%thrown.from = load i64, ptr %thrown.at, align 8",
+        "%thrown.place = trunc i64 %thrown.from to i32",
+        f"call void @lw.trap(ptr %st, i32 {traps.UNCAUGHT}, i32 %thrown.place)",
+        "unreachable",
+    )
 
 
 @rule("throw_ref")

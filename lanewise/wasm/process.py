@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanewise.devices.cpu_scheduler import HOST_STACK
 from lanewise.kernel.lane_io import LaneIo, Team
 from lanewise.lang.lane import Worker
-from lanewise.wasm import lowering_calls, state, traps
+from lanewise.wasm import lowering_calls, state
 from lanewise.wasm.build import Build
 from lanewise.wasm.entries import THREAD_TYPE, entry_of, thread_entry_of
 from lanewise.wasm.lane_ir import word
@@ -146,8 +146,7 @@ declare void @kernel_thread_done(ptr)
         fn.emit("br label %parked")
         fn.emit("over:")
         fn.emit("ret void")
-        if fn.unwinds:
-            fn.cold += ("unwind:", f"call void @lw.trap(ptr %st, i32 {traps.UNCAUGHT}, i32 0)", "unreachable")
+        lowering_calls.end_by_exception(fn)
         body = "\n".join([*fn.slots, *fn.lines, *fn.cold])
         return f"define internal void @g_member(ptr %st, ptr %arena, i64 %i) #0 {{\n{body}\n}}\n"
 
