@@ -111,19 +111,33 @@ def test_lanes_of_other_waves_have_ended_though_a_look_at_one_finds_the_device_g
     assert running.stopped == "the device failed: the device is gone for this test"
 
 
-def test_lanes_are_still_heard_of_where_there_is_no_memory_for_more(monkeypatch):
+def test_a_wave_that_finds_no_memory_beside_others_is_started_later(monkeypatch):
     running = Run(task_of(SAYING, lw.device("cpu"), 4, numbers()))
     running._backend.close()
-    backend = TwoWaves()
-    start = backend.start
-    none = lw.OutOfMemoryError("none is free for this test")
-    backend.start = lambda *given: _raise(none) if backend.started else start(*given)
-    backend.now = lambda: 0
-    backend.results = lambda: None
-    monkeypatch.setattr(running, "_backend", backend)
-    outcomes = sorted(running.outcomes(), key=lambda one: one.lane)
-    assert [(one.lane, one.kind) for one in outcomes] == [(0, None)]  # the other had not begun
-    assert running.stopped == "the device failed: none is free for this test"
+    tries = []
+
+    class Scarce(TwoWaves):
+        def start(self, first, count, service):
+            tries.append(first)
+            if len(tries) == 2:
+                raise lw.OutOfMemoryError("none is free for this test")
+            records = np.zeros(count, LaneRecord.dtype)
+            records["state"] = LANE_ENDED
+            nothing = np.zeros(count, np.uint64)
+            return SimpleNamespace(
+                over=len(tries) > 1, look=lambda: records, traps=lambda: nothing, console=lambda: np.zeros(0, np.uint8)
+            )
+
+        def wait(self, seconds):
+            for wave in running._open:
+                wave.wave.over = len(tries) > 1
+
+        def results(self):
+            return None
+
+    monkeypatch.setattr(running, "_backend", Scarce())
+    assert sorted(one.lane for one in running.outcomes()) == [0, 1, 2, 3]
+    assert (tries, running.stopped) == ([0, 2, 2], None)
 
 
 def test_a_host_that_fails_is_an_error_and_the_next_run_works(device, monkeypatch, tmp_path):
