@@ -14,6 +14,8 @@ MAX_THREADS = 2**32 - 1
 """Thread numbers are u32; a kernel that has more elements loops over them with `grid_range`."""
 MAX_SHARED_BYTES = 48 * 1024
 """Group-shared memory a kernel may declare: what every CUDA GPU gives a group without asking for more."""
+KEPT_MEMORY = 0.25
+"""How much of a GPU's memory a process may keep for its next call after it has freed it."""
 MAX_CPU_THREADS = 1024
 MAX_LOCAL_BYTES = 128 * 1024
 """Local arrays and structs that one function may hold: every thread has its own."""

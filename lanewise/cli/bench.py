@@ -85,9 +85,13 @@ def _run_all(chosen: Sequence[Benchmark], device: lw.Device, quick: bool) -> tup
     failures: list[str] = []
     progress = Console(stderr=True)
     for benchmark in chosen:
-        with progress.status(f"{benchmark.name} on {device.name}"):
+        where, found = f"{benchmark.name} on {device.name}", list[Result]()
+        with progress.status(where) as shown:
             try:
-                results += list(benchmark.run(device, quick))
+                for result in benchmark.run(device, quick):
+                    found.append(result)
+                    shown.update(escape(f"{where}: {result.what} is done"))
+                results += found
             except lw.LanewiseError as error:
                 failures.append(f"{benchmark.name}: {error}")
             except Exception as error:  # a peer or a driver that breaks must not take the other figures with it

@@ -31,6 +31,9 @@ _MACHINE_CODE = b"\x7fELF"
 """How machine code begins; PTX is text."""
 _MOST_REGISTERS = re.compile(rb"^\.maxnreg (\d+)$", re.MULTILINE)
 """What a kernel says of the registers that its threads may have; functions cannot say it."""
+_LARGE_BYTES = 64 * 2**20
+"""Arrays from this size on do not lie among small ones: those that live on would break up the room that large ones
+leave, and the next of them would find none that is long enough."""
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
 
@@ -164,6 +167,7 @@ class LocalEngine:
         self._side_stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self._streams = [self._stream]
         self._event = self._check(api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+        self._pools = [self._make_pool(index) for _ in range(2)]  # of small arrays, and of large ones
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
         self._trap_flag = ctypes.c_uint64.from_address(int(self._check(api.cuMemHostAlloc(8, flags))))
         self._trap_flag.value = 0
@@ -208,9 +212,29 @@ class LocalEngine:
             "driver": int(self._check(api.cuDriverGetVersion())),
         }
 
+    def _make_pool(self, index: int) -> Any:
+        """Memory that was freed is kept for what comes next: to map 17 GB anew takes longer than many calls run."""
+        api = self._api
+        wanted = api.CUmemPoolProps()
+        wanted.allocType = api.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        wanted.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        wanted.location.id = index
+        pool = self._check(api.cuMemPoolCreate(wanted))
+        kept = int(self._check(api.cuDeviceTotalMem(self._handle)) * settings.KEPT_MEMORY)
+        threshold = api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        self._check(api.cuMemPoolSetAttribute(pool, threshold, api.cuuint64_t(kept)))
+        return pool
+
     def alloc(self, nbytes: int, what: str) -> int:
         self._enter()
-        return int(self._check(self._api.cuMemAllocAsync(max(nbytes, 1), self._stream), what))
+        api, size = self._api, max(nbytes, 1)
+        pool = self._pools[size >= _LARGE_BYTES]
+        given = api.cuMemAllocFromPoolAsync(size, pool, self._stream)
+        if given[0] == api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # what is kept may lie in pieces that are too small
+            for kept in self._pools:
+                self._check(api.cuMemPoolTrimTo(kept, 0))
+            given = api.cuMemAllocFromPoolAsync(size, pool, self._stream)
+        return int(self._check(given, what))
 
     def free(self, address: int, shared: bool) -> None:
         api = self._api

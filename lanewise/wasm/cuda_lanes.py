@@ -112,7 +112,7 @@ class CudaLanes:
         elif count:
             self._run_placed(scalars, given, results, status, count, deadline)
         words = None if status is None else status.get()[:count]
-        if words is not None and self._build.alignment == "exit":
+        if words is not None and self._build.alignment == "exit" and words.any():
             again = np.flatnonzero((words & 0xFFFFFFFF) == traps.MISALIGNED)
             if len(again):
                 words = self._run_carefully(scalars, given, results, words, again, deadline)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 
 import kernels
 import numpy as np
@@ -25,6 +26,7 @@ from lanewise.lang.lane import Traps
 class Status(enum.IntEnum):
     CUDA_SUCCESS = 0
     CUDA_ERROR_INVALID_VALUE = 1
+    CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
 
@@ -45,12 +47,13 @@ class FakeDriver:
     CUresult = Status
     CU_MEMHOSTALLOC_DEVICEMAP = CU_MEMHOSTALLOC_PORTABLE = 0
     CUdevice_attribute = CUpointer_attribute = CUstream_flags = CUjitInputType = Names()
-    CUevent_flags = Names()
+    CUevent_flags = CUmemAllocationType = CUmemLocationType = CUmemPool_attribute = Names()
 
     def __init__(self, capability=(9, 0)):
         self.calls = []
         self.busy = False
         self._blocks = []
+        pools = itertools.count(1)
         attributes = dict(zip(("MAJOR", "MINOR"), capability, strict=True))
         self.answers = {
             "cuDeviceGetCount": (OK, 2),
@@ -60,7 +63,12 @@ class FakeDriver:
             "cuPointerGetAttribute": (Status.CUDA_ERROR_INVALID_VALUE, None),
             "cuMemHostAlloc": lambda size, flags: (OK, self._block(size)),
             "cuMemAlloc": lambda size: (OK, self._block(size)),
-            "cuMemAllocAsync": lambda size, stream: (OK, self._block(size)),
+            "cuDeviceTotalMem": (OK, 1000),
+            "CUmemPoolProps": lambda: SimpleNamespace(location=SimpleNamespace()),
+            "cuuint64_t": lambda value: value,
+            "cuMemPoolCreate": lambda wanted: (OK, f"pool {next(pools)} of GPU {wanted.location.id}"),
+            "cuMemPoolTrimTo": (OK,),
+            "cuMemAllocFromPoolAsync": lambda size, pool, stream: (OK, self._block(size)),
             "cuMemcpyDtoH": self._copy,
             "cuMemcpyHtoD": self._copy,
             "cuLinkComplete": lambda state: (OK, self._block(8), 8),
@@ -71,7 +79,7 @@ class FakeDriver:
         }
 
     def __getattr__(self, name):
-        if not name.startswith("cu"):
+        if not name.lower().startswith("cu"):
             raise AttributeError(name)
 
         def call(*args):
@@ -338,3 +346,37 @@ def test_a_program_in_machine_code_is_loaded_as_it_is(fake, device):
     fake.answers["cuLaunchKernel"] = arguments
     device.launch_native(kernel, 1000, 128, [4096, 8192, -3, 1000])
     assert seen == [([4096, 8192, -3, 1000], 8, 128)]
+
+
+def test_memory_that_was_freed_is_kept_within_a_limit_for_what_comes_next(fake, device):
+    small, large = "pool 1 of GPU 0", "pool 2 of GPU 0"
+    assert [call[1:] for call in fake.named("cuMemPoolSetAttribute")] == [
+        (pool, "CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", 250) for pool in (small, large)
+    ]
+    device.empty(8, np.uint8)
+    assert fake.named("cuMemAllocFromPoolAsync")[-1][1:3] == (8, small)
+
+
+def test_small_arrays_do_not_break_up_the_room_of_large_ones(fake, device):
+    device.empty(2**26 - 1, np.uint8)
+    device.empty(2**26, np.uint8)
+    assert [call[2] for call in fake.named("cuMemAllocFromPoolAsync")[-2:]] == ["pool 1 of GPU 0", "pool 2 of GPU 0"]
+
+
+def test_what_is_kept_is_given_up_before_memory_is_short(fake, device):
+    room = [500]
+
+    def allocate(size, pool, stream):
+        return (OK, fake._block(8)) if size <= room[0] else (Status.CUDA_ERROR_OUT_OF_MEMORY, None)
+
+    def trim(pool, keep):
+        room[0] += 250
+        return (OK,)
+
+    fake.answers |= {"cuMemAllocFromPoolAsync": allocate, "cuMemPoolTrimTo": trim}
+    device.empty(400, np.uint8)
+    assert fake.named("cuMemPoolTrimTo") == []
+    device.empty(800, np.uint8)
+    assert [call[1:] for call in fake.named("cuMemPoolTrimTo")] == [("pool 1 of GPU 0", 0), ("pool 2 of GPU 0", 0)]
+    with pytest.raises(lw.OutOfMemoryError):
+        device.empty(2000, np.uint8)
