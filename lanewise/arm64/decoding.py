@@ -1,0 +1,68 @@
+"""From a word to its row in the table: a tree of switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lanewise.arm64.encodings import Row
+from lanewise.arm64.writer import Writer
+
+_MOST_BITS = 8
+"""Bits that one switch looks at."""
+
+
+def decide(
+    w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str, seen: int = 0
+) -> None:
+    """Write code that goes to the label that `found` gives for a word's row, or to `none`.
+
+    The block that is being written ends with it. `seen` are the bits that are known to fit all of the rows.
+    """
+    if not rows:
+        w.emit(f"br label %{none}")
+        return
+    if len(rows) == 1:
+        left = rows[0].mask & ~seen
+        masked = w.assign(32, f"and i32 {word}, {left}")
+        same = w.compare("eq", masked, rows[0].value & left)
+        w.emit(f"br {same.typed}, label %{found(rows[0])}, label %{none}")
+        return
+    low, count = _common_run(rows, seen)
+    if not count:
+        first = max(rows, key=lambda row: row.mask.bit_count())
+        others = w.label("others")
+        left = first.mask & ~seen
+        masked = w.assign(32, f"and i32 {word}, {left}")
+        same = w.compare("eq", masked, first.value & left)
+        w.emit(f"br {same.typed}, label %{found(first)}, label %{others}")
+        w.start(others)
+        decide(w, word, [row for row in rows if row is not first], found, none, seen)
+        return
+    bits = (1 << count) - 1
+    groups: dict[int, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.value >> low & bits, []).append(row)
+    part = w.assign(32, f"and i32 {w.assign(32, f'lshr i32 {word}, {low}').text}, {bits}")
+    labels = {number: w.label("bits") for number in groups}
+    cases = " ".join(f"i32 {number}, label %{label}" for number, label in labels.items())
+    w.emit(f"switch {part.typed}, label %{none} [ {cases} ]")
+    for number, group in groups.items():
+        w.start(labels[number])
+        decide(w, word, group, found, none, seen | bits << low)
+
+
+def _common_run(rows: Sequence[Row], seen: int) -> tuple[int, int]:
+    """The longest run of bits that all rows say something of, and that tells some apart: its lowest bit and length."""
+    mask = ~seen & 0xFFFFFFFF
+    for row in rows:
+        mask &= row.mask
+    best, at = (0, 0), 0
+    while at < 32:
+        length = 0
+        while at + length < 32 and length < _MOST_BITS and mask >> at + length & 1:
+            length += 1
+        bits = (1 << length) - 1
+        if length > best[1] and len({row.value >> at & bits for row in rows}) > 1:
+            best = at, length
+        at += max(1, length)
+    return best

@@ -1,0 +1,21 @@
+"""What a lane is on a device: where its registers, flags and the rest of it lie, in words of 8 bytes."""
+
+from __future__ import annotations
+
+REGISTERS = 0
+"""31 registers, and the stack pointer as number 31."""
+PC = 32
+FLAGS = 33
+"""n, z, c and v, as in the architecture's register NZCV: bits 31 to 28."""
+CYCLES = 34
+REASON = 35
+DETAIL = 36
+"""Why the lane stopped, and what there is to say of it: a number in the instruction, or an address."""
+SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39}
+"""Registers of the system, and what an exclusive load saw where."""
+WORDS = 40
+
+MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING = range(7)
+"""What a run is told: where memory is and how large, how many lanes, how many instructions each may run, where lanes
+are, which is next, and from one lane's memory to the next (0 if they share it)."""
+RUN_WORDS = 7

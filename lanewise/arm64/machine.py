@@ -1,0 +1,142 @@
+"""What instructions can do: read and write registers, flags and memory, go elsewhere, stop the lane."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from lanewise.arm64.values import Value, known
+from lanewise.arm64.writer import Writer
+
+
+class Fields:
+    """The fields of an instruction, by their names."""
+
+    def __init__(self, found: dict[str, Value]) -> None:
+        self._found = found
+
+    def __getattr__(self, name: str) -> Value:
+        try:
+            return self._found[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Machine(Writer):
+    """A lane while code for it is written. Numbers of registers are values, too: see `values`."""
+
+    pc: Value
+    """Where the instruction is."""
+
+    # --- registers ---------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def read(self, number: Value, bits: int = 64, *, sp: bool = False) -> Value:
+        """A register's lowest bits; number 31 is 0, or the stack pointer."""
+
+    @abstractmethod
+    def write(self, number: Value, value: Value, *, sp: bool = False) -> None:
+        """Set a register, its upper bits to 0; number 31 is nowhere, or the stack pointer."""
+
+    @abstractmethod
+    def flag(self, name: str) -> Value:
+        """One of n, z, c and v, a bit."""
+
+    @abstractmethod
+    def set_flag(self, name: str, value: Value) -> None:
+        """Set it."""
+
+    def set_flags(self, n: Value, z: Value, c: Value, v: Value) -> None:
+        """Set all four."""
+        for name, value in zip("nzcv", (n, z, c, v), strict=True):
+            self.set_flag(name, value)
+
+    @abstractmethod
+    def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
+        """The number of 64 bits that a logical instruction has in its word; 0 if there is none."""
+
+    @abstractmethod
+    def special(self, name: str) -> Value:
+        """A register of the system, of 64 bits."""
+
+    @abstractmethod
+    def set_special(self, name: str, value: Value) -> None:
+        """Set it."""
+
+    # --- memory ------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def check(self, address: Value, count: int) -> None:
+        """Stop unless bytes from there on are in memory."""
+
+    @abstractmethod
+    def load(self, address: Value, bits: int) -> Value:
+        """Read from memory that was checked, at any alignment."""
+
+    @abstractmethod
+    def store(self, address: Value, value: Value) -> None:
+        """Write to it."""
+
+    @abstractmethod
+    def place(self, address: Value) -> str:
+        """The pointer to a byte of memory that was checked."""
+
+    # --- ways on -----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def jump(self, target: Value) -> None:
+        """Go elsewhere after this instruction."""
+
+    @abstractmethod
+    def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
+        """End the lane here, if a bit is set."""
+
+    def undefined_if(self, flag: Value) -> None:
+        """The word is no instruction, if a bit is set."""
+        self.stop_if(flag, UNDEFINED, known(64, 0))
+
+    def jump_if(self, flag: Value, target: Value) -> None:
+        """Go elsewhere, if a bit is set."""
+        self.jump(self.select(flag, target, self.add(self.pc, 4)))
+
+    def holds(self, condition: Value) -> Value:
+        """Whether a condition holds, by its number."""
+        n, z, c, v = (self.flag(name) for name in "nzcv")
+        if not condition.known:
+            flags = known(32, 0)
+            for at, flag in enumerate((v, c, z, n)):
+                flags = self.either(flags, self.left(self.resize(flag, 32), at))
+            table = self.pointer(
+                f"getelementptr i16, ptr @arm64.conditions, i32 {self.resize(condition, 32).text}"
+            )
+            row = self.resize(self.assign(16, f"load i16, ptr {table}"), 32)
+            return self.resize(self.right(row, flags), 1)
+        number = condition.number
+        plain = [z, c, n, v][number // 2] if number < 8 else known(1, 1)
+        if number // 2 == 4:
+            plain = self.both(c, self.invert(z))
+        elif number // 2 in (5, 6):
+            plain = self.invert(self.differ(n, v))
+            if number // 2 == 6:
+                plain = self.both(plain, self.invert(z))
+        return self.invert(plain) if number % 2 and number < 14 else plain
+
+
+RUNNING, SVC, BRK, HLT, WFI, UNDEFINED, UNALIGNED_PC, PC_OUTSIDE, MEMORY, ALIGNMENT = range(10)
+REASONS = (
+    "cycles", "svc", "brk", "hlt", "wfi", "undefined instruction", "unaligned pc", "pc out of range",
+    "memory out of range", "unaligned address",
+)  # fmt: skip
+"""Why a lane stopped, by the number that it leaves."""
+
+
+def condition_table() -> list[int]:
+    """For each condition, a bit for each of the 16 states of the flags (n, z, c, v from the highest bit on)."""
+    table = []
+    for condition in range(16):
+        bits = 0
+        for flags in range(16):
+            n, z, c, v = (bool(flags >> at & 1) for at in (3, 2, 1, 0))
+            plain = (z, c, n, v, c and not z, n == v, n == v and not z, True)[condition // 2]
+            bits |= (plain != (condition % 2 == 1 and condition < 14)) << flags
+        table.append(bits)
+    return table
