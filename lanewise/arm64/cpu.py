@@ -10,7 +10,7 @@ import numpy as np
 
 from lanewise.arm64 import lane
 from lanewise.arm64.machine import REASONS
-from lanewise.arm64.program import ENTRY, interpreter_code
+from lanewise.arm64.program import ENTRY, interpreter_code, translated_code
 from lanewise.compiler import Target, load_object
 from lanewise.devices import device as find_device
 from lanewise.devices.cpu import CpuDevice
@@ -109,6 +109,12 @@ class ParallelCPU:
         states = self.states
         states[:, lane.PC] = pc
         self.states = states
+
+    def translate(self, base: int, count: int, entries: tuple[int, ...]) -> None:
+        """Compile the code that lies there, from some addresses on; what it does stays the same, but for the time."""
+        code = self.read_memory(base, count)
+        library = load_object([translated_code(Target.host(), code, base, entries)], [ENTRY], {})
+        self._code = NativeCode("arm64", library.address(ENTRY), library)
 
     def execute(self, max_cycles: int) -> ExecutionResult:
         """Run each lane until it stops, or has run so many instructions."""

@@ -7,30 +7,32 @@ from lanewise.arm64.bitmasks import logical_immediates
 from lanewise.arm64.decoding import decide
 from lanewise.arm64.encodings import TABLE, Row
 from lanewise.arm64.encodings.row import WIDTHS
-from lanewise.arm64.machine import (
-    MEMORY,
-    PC_OUTSIDE,
-    RUNNING,
-    UNALIGNED_PC,
-    UNDEFINED,
-    Fields,
-    Machine,
-    condition_table,
-)
+from lanewise.arm64.lane_machine import LaneMachine
+from lanewise.arm64.machine import PC_OUTSIDE, RUNNING, UNALIGNED_PC, UNDEFINED, Fields, condition_table
 from lanewise.arm64.values import Value, known
 
 _ZERO, _NOWHERE = 32, 33
 """Where the registers are read and written that are number 31 and not the stack pointer."""
 
 
-class Interpreter(Machine):
-    """Registers are in an array, by their numbers; flags and the rest are variables, which LLVM keeps in registers."""
+class Interpreter(LaneMachine):
+    """Registers are in an array, by their numbers."""
 
     def __init__(self, gpu: bool) -> None:
-        super().__init__()
-        self.gpu = gpu
+        super().__init__(gpu)
         self.pc = Value(64, "%pc")
         self.jumped = False
+
+    def enter(self) -> list[str]:
+        return [
+            f"%x = alloca [{_NOWHERE + 1} x i64], align 16",
+            f"call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {lane.PC * 8}, i1 false)",
+            f"%zero.at = getelementptr i64, ptr %x, i32 {_ZERO}",
+            "store i64 0, ptr %zero.at",
+        ]
+
+    def leave_registers(self) -> None:
+        self.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {lane.PC * 8}, i1 false)")
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
@@ -47,42 +49,10 @@ class Interpreter(Machine):
     def write(self, number: Value, value: Value, *, sp: bool = False) -> None:
         self.emit(f"store {self.resize(value, 64).typed}, ptr {self._register(number, _NOWHERE, sp)}")
 
-    def flag(self, name: str) -> Value:
-        return self.assign(1, f"load i1, ptr %{name}")
-
-    def set_flag(self, name: str, value: Value) -> None:
-        self.emit(f"store {value.typed}, ptr %{name}")
-
-    def special(self, name: str) -> Value:
-        return self.assign(64, f"load i64, ptr %{name}")
-
-    def set_special(self, name: str, value: Value) -> None:
-        self.emit(f"store {value.typed}, ptr %{name}")
-
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         index = self.either(self.either(self.left(n, 12), self.left(immr, 6)), imms)
         at = self.pointer(f"getelementptr i64, ptr @arm64.immediates, i32 {index.text}")
         return self.assign(64, f"load i64, ptr {at}")
-
-    # --- memory ------------------------------------------------------------------------------------------------------
-
-    def check(self, address: Value, count: int) -> None:
-        last = self.sub(Value(64, "%size"), count)
-        self.stop_if(self.compare("ugt", address, last), MEMORY, address)
-
-    def place(self, address: Value) -> str:
-        return self.pointer(f"getelementptr i8, ptr %memory, i64 {address.text}")
-
-    def load(self, address: Value, bits: int) -> Value:
-        if self.gpu and bits > 8:
-            return self.assign(bits, f"call i{bits} @arm64.load.i{bits}(ptr {self.place(address)})")
-        return self.assign(bits, f"load i{bits}, ptr {self.place(address)}, align 1")
-
-    def store(self, address: Value, value: Value) -> None:
-        if self.gpu and value.bits > 8:
-            self.emit(f"call void @arm64.store.i{value.bits}(ptr {self.place(address)}, {value.typed})")
-        else:
-            self.emit(f"store {value.typed}, ptr {self.place(address)}, align 1")
 
     # --- ways on -----------------------------------------------------------------------------------------------------
 
@@ -133,10 +103,8 @@ class Interpreter(Machine):
         self.emit(f"store i64 {RUNNING}, ptr %reason")
         self.emit("br label %stopped")
         self.start("stopped")
-        self._leave()
-        body = [*self._enter(), *dict.fromkeys(f"  {line}" for line in self.head), "  br label %loop", *self.lines]
-        text = "\n".join(body)
-        return f"define internal void @arm64.run(ptr %lane, ptr %memory, i64 %size, i64 %limit) {{\n{text}\n}}\n"
+        self.leave()
+        return self.function("arm64.interpret", "loop")
 
     def _row(self, row: Row) -> None:
         fields = {name: known(WIDTHS[name], number) for name, number in row.settled}
@@ -148,41 +116,6 @@ class Interpreter(Machine):
         if not self.jumped:
             self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
-
-    _VARIABLES = {"pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL, **lane.SPECIAL}
-
-    def _enter(self) -> list[str]:
-        """Everything of the lane becomes variables."""
-        lines = ["entry:", f"  %x = alloca [{_NOWHERE + 1} x i64], align 16"]
-        lines += [f"  %{name} = alloca i1" for name in "nzcv"]
-        lines += [f"  %{name} = alloca i64" for name in self._VARIABLES]
-        lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {lane.PC * 8}, i1 false)")
-        lines.append(f"  %zero.at = getelementptr i64, ptr %x, i32 {_ZERO}")
-        lines.append("  store i64 0, ptr %zero.at")
-        for name, number in self._VARIABLES.items():
-            lines.append(f"  %in.{name}.at = getelementptr i64, ptr %lane, i64 {number}")
-            lines.append(f"  %in.{name} = load i64, ptr %in.{name}.at")
-            lines.append(f"  store i64 %in.{name}, ptr %{name}")
-        lines += ["  store i64 0, ptr %cycles", "  store i64 0, ptr %detail"]
-        lines.append(f"  %in.flags.at = getelementptr i64, ptr %lane, i64 {lane.FLAGS}")
-        lines.append("  %in.flags = load i64, ptr %in.flags.at")
-        for at, name in zip((31, 30, 29, 28), "nzcv", strict=True):
-            lines.append(f"  %in.{name}.bit = lshr i64 %in.flags, {at}")
-            lines.append(f"  %in.{name} = trunc i64 %in.{name}.bit to i1")
-            lines.append(f"  store i1 %in.{name}, ptr %{name}")
-        return lines
-
-    def _leave(self) -> None:
-        self.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {lane.PC * 8}, i1 false)")
-        for name, number in self._VARIABLES.items():
-            value = self.assign(64, f"load i64, ptr %{name}")
-            at = self.pointer(f"getelementptr i64, ptr %lane, i64 {number}")
-            self.emit(f"store {value.typed}, ptr {at}")
-        flags = known(64, 0)
-        for at, name in zip((31, 30, 29, 28), "nzcv", strict=True):
-            flags = self.either(flags, self.left(self.resize(self.flag(name), 64), at))
-        self.emit(f"store {flags.typed}, ptr {self.pointer(f'getelementptr i64, ptr %lane, i64 {lane.FLAGS}')}")
-        self.emit("ret void")
 
 
 def constants() -> str:

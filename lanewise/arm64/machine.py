@@ -127,6 +127,8 @@ REASONS = (
     "memory out of range", "unaligned address",
 )  # fmt: skip
 """Why a lane stopped, by the number that it leaves."""
+LEFT = 255
+"""A lane came to what is not translated."""
 
 
 def condition_table() -> list[int]:

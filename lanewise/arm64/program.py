@@ -7,9 +7,12 @@ from functools import cache
 from pathlib import Path
 
 from lanewise.arm64 import lane
+from lanewise.arm64.machine import LEFT, RUNNING
 from lanewise.compiler import OPTIMISED, Cache, Target, compile_module, default_cache
 
 ENTRY = "arm64_lanes"
+_STEPS = 16
+"""Instructions that are interpreted before the translation is tried again."""
 
 
 def _word(number: int, name: str, llvm: str = "i64") -> str:
@@ -33,6 +36,10 @@ _RUN = f"""  %state_offset = mul i64 %i, {lane.WORDS * 8}
   %lane = getelementptr i8, ptr %states, i64 %state_offset
   %memory_offset = mul i64 %i, %spacing
   %memory = getelementptr i8, ptr %memories, i64 %memory_offset
+  %cycles = getelementptr i64, ptr %lane, i64 {lane.CYCLES}
+  store i64 0, ptr %cycles
+  %detail = getelementptr i64, ptr %lane, i64 {lane.DETAIL}
+  store i64 0, ptr %detail
   call void @arm64.run(ptr %lane, ptr %memory, i64 %size, i64 %limit)
 """
 
@@ -113,13 +120,58 @@ pieces:
 """
 
 
-def interpreter_ir(target: Target) -> str:
+_INTERPRETED = """define internal void @arm64.run(ptr %lane, ptr %memory, i64 %size, i64 %limit) alwaysinline {
+  call void @arm64.interpret(ptr %lane, ptr %memory, i64 %size, i64 %limit)
+  ret void
+}
+"""
+_BOTH = f"""define internal void @arm64.run(ptr %lane, ptr %memory, i64 %size, i64 %limit) {{
+  %cycles = getelementptr i64, ptr %lane, i64 {lane.CYCLES}
+  %reason = getelementptr i64, ptr %lane, i64 {lane.REASON}
+  br label %again
+again:
+  call void @arm64.translated(ptr %lane, ptr %memory, i64 %size, i64 %limit)
+  %why = load i64, ptr %reason
+  %left = icmp eq i64 %why, {LEFT}
+  br i1 %left, label %some, label %over
+some:
+  %so_far = load i64, ptr %cycles
+  %further = add i64 %so_far, {_STEPS}
+  %until = call i64 @llvm.umin.i64(i64 %further, i64 %limit)
+  call void @arm64.interpret(ptr %lane, ptr %memory, i64 %size, i64 %until)
+  %still = load i64, ptr %reason
+  %running = icmp eq i64 %still, {RUNNING}
+  %now = load i64, ptr %cycles
+  %more = icmp ult i64 %now, %limit
+  %go_on = and i1 %running, %more
+  br i1 %go_on, label %again, label %over
+over:
+  ret void
+}}
+"""
+
+
+def translated_code(target: Target, code: bytes, base: int, entries: tuple[int, ...]) -> bytes:
+    """Code for what lies in memory at `base`, from some addresses on, with the interpreter for all else."""
+    from lanewise.arm64.translator import Translator
+
+    key = Cache.key_of("arm64 translated", _sources(), target.key, f"{base} {entries}", code)
+    found = default_cache().get(key)
+    if found is None:
+        gpu = target.kind == "nvptx"
+        ir = interpreter_ir(target, Translator(gpu, code, base).translate(entries) + _BOTH)
+        found = compile_module(ir, target, name="arm64", level=OPTIMISED, cache=None).code
+        default_cache().put(key, found)
+    return found
+
+
+def interpreter_ir(target: Target, rest: str = _INTERPRETED) -> str:
     """The whole interpreter in LLVM's text."""
     from lanewise.arm64.interpreter import Interpreter, constants  # the table, which cached code does without
 
     gpu = target.kind == "nvptx"
     accesses = "".join(_unaligned(bits) for bits in (16, 32, 64)) if gpu else ""
-    return constants() + accesses + Interpreter(gpu).run() + (_gpu_entry() if gpu else _host_entry())
+    return constants() + accesses + Interpreter(gpu).run() + rest + (_gpu_entry() if gpu else _host_entry())
 
 
 def interpreter_code(target: Target) -> bytes:
