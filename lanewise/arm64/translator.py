@@ -147,6 +147,9 @@ class Translator(LaneMachine):
             row = row_of(word)
             assert row is not None
             row.meaning(self, fields_of(row, word))
+            if dict(row.settled).get({"b": "op", "br": "opc"}.get(row.name, "")) == 1:  # a call, which comes back
+                self._wanted.append(address + 4 * number + 4)
+                self._label(address + 4 * number + 4)
         self._go_on(known(64, address + 4 * len(words)))
 
     def _words(self, address: int) -> list[int]:
