@@ -29,10 +29,14 @@ class Interpreter(LaneMachine):
             f"call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {lane.PC * 8}, i1 false)",
             f"%zero.at = getelementptr i64, ptr %x, i32 {_ZERO}",
             "store i64 0, ptr %zero.at",
+            "%vectors = alloca [32 x i128], align 16",
+            f"%vectors.at = getelementptr i64, ptr %lane, i64 {lane.VECTORS}",
+            "call void @llvm.memcpy.p0.p0.i64(ptr align 16 %vectors, ptr align 8 %vectors.at, i64 512, i1 false)",
         ]
 
     def leave_registers(self) -> None:
         self.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {lane.PC * 8}, i1 false)")
+        self.emit("call void @llvm.memcpy.p0.p0.i64(ptr align 8 %vectors.at, ptr align 16 %vectors, i64 512, i1 false)")
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
@@ -48,6 +52,15 @@ class Interpreter(LaneMachine):
 
     def write(self, number: Value, value: Value, *, sp: bool = False) -> None:
         self.emit(f"store {self.resize(value, 64).typed}, ptr {self._register(number, _NOWHERE, sp)}")
+
+    def _vector(self, number: Value) -> str:
+        return self.pointer(f"getelementptr inbounds i128, ptr %vectors, i32 {self.resize(number, 32).text}")
+
+    def read_vector(self, number: Value, bits: int = 128) -> Value:
+        return self.assign(bits, f"load i{bits}, ptr {self._vector(number)}, align 16")
+
+    def write_vector(self, number: Value, value: Value) -> None:
+        self.emit(f"store {self.resize(value, 128).typed}, ptr {self._vector(number)}, align 16")
 
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         index = self.either(self.either(self.left(n, 12), self.left(immr, 6)), imms)
@@ -86,7 +99,7 @@ class Interpreter(LaneMachine):
         self.stop_if(self.compare("ugt", self.pc, last), PC_OUTSIDE, self.pc)
         self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
         labels: dict[int, str] = {}
-        decide(self, "%word", TABLE, lambda row: labels.setdefault(id(row), self.label(row.name)), "undefined")
+        decide(self, "%word", TABLE, lambda row: labels.setdefault(id(row), self.label(row.name.replace(" ", "_"))), "undefined")
         for row in TABLE:
             self.start(labels[id(row)])
             self._row(row)

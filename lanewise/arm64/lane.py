@@ -13,7 +13,9 @@ DETAIL = 36
 """Why the lane stopped, and what there is to say of it: a number in the instruction, or an address."""
 SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39}
 """Registers of the system, and what an exclusive load saw where."""
-WORDS = 40
+VECTORS = 40
+"""32 registers of 16 bytes."""
+WORDS = 104
 
 MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING = range(7)
 """What a run is told: where memory is and how large, how many lanes, how many instructions each may run, where lanes

@@ -38,6 +38,14 @@ class Machine(Writer):
         """Set a register, its upper bits to 0; number 31 is nowhere, or the stack pointer."""
 
     @abstractmethod
+    def read_vector(self, number: Value, bits: int = 128) -> Value:
+        """The lowest bits of a vector register."""
+
+    @abstractmethod
+    def write_vector(self, number: Value, value: Value) -> None:
+        """Set a vector register, its upper bits to 0."""
+
+    @abstractmethod
     def flag(self, name: str) -> Value:
         """One of n, z, c and v, a bit."""
 

@@ -170,7 +170,7 @@ def interpreter_ir(target: Target, rest: str = _INTERPRETED) -> str:
     from lanewise.arm64.interpreter import Interpreter, constants  # the table, which cached code does without
 
     gpu = target.kind == "nvptx"
-    accesses = "".join(_unaligned(bits) for bits in (16, 32, 64)) if gpu else ""
+    accesses = "".join(_unaligned(bits) for bits in (16, 32, 64, 128)) if gpu else ""
     return constants() + accesses + Interpreter(gpu).run() + rest + (_gpu_entry() if gpu else _host_entry())
 
 

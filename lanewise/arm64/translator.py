@@ -49,6 +49,12 @@ class Translator(LaneMachine):
         if number.number != 31 or sp:
             self.emit(f"store {self.resize(value, 64).typed}, ptr %x{number.number}")
 
+    def read_vector(self, number: Value, bits: int = 128) -> Value:
+        return self.resize(self.assign(128, f"load i128, ptr %vector{number.number}"), bits)
+
+    def write_vector(self, number: Value, value: Value) -> None:
+        self.emit(f"store {self.resize(value, 128).typed}, ptr %vector{number.number}")
+
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         return known(64, logical_immediate(n.number << 12 | immr.number << 6 | imms.number))
 
@@ -59,6 +65,10 @@ class Translator(LaneMachine):
             lines.append(f"%in.x{number}.at = getelementptr i64, ptr %lane, i64 {lane.REGISTERS + number}")
             lines.append(f"%in.x{number} = load i64, ptr %in.x{number}.at")
             lines.append(f"store i64 %in.x{number}, ptr %x{number}")
+            lines.append(f"%v{number}.at = getelementptr i64, ptr %lane, i64 {lane.VECTORS + 2 * number}")
+            lines.append(f"%vector{number} = alloca i128")
+            lines.append(f"%in.v{number} = load i128, ptr %v{number}.at, align 8")
+            lines.append(f"store i128 %in.v{number}, ptr %vector{number}")
         return lines
 
     def leave_registers(self) -> None:
@@ -66,6 +76,8 @@ class Translator(LaneMachine):
             value = self.assign(64, f"load i64, ptr %x{number}")
             at = self.pointer(f"getelementptr i64, ptr %lane, i64 {lane.REGISTERS + number}")
             self.emit(f"store {value.typed}, ptr {at}")
+            vector = self.assign(128, f"load i128, ptr %vector{number}")
+            self.emit(f"store {vector.typed}, ptr %v{number}.at, align 8")
 
     # --- ways on -----------------------------------------------------------------------------------------------------
 

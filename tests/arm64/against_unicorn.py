@@ -25,7 +25,7 @@ SIZE = 8192
 AT = 4096
 """Where the instruction is, in the middle of its lane's memory."""
 REGISTERS = [getattr(names, f"UC_ARM64_REG_X{number}") for number in range(31)] + [names.UC_ARM64_REG_SP]
-STOPS = {"svc", "brk", "hlt"}
+VECTORS = [getattr(names, f"UC_ARM64_REG_Q{number}") for number in range(32)]
 
 
 @dataclass
@@ -37,6 +37,7 @@ class Case:
     registers: np.ndarray[Any, Any]
     flags: int
     memory: np.ndarray[Any, Any]
+    vectors: np.ndarray[Any, Any]
 
 
 def cases_of(row: Row, count: int, random: np.random.Generator) -> list[Case]:
@@ -62,12 +63,36 @@ def cases_of(row: Row, count: int, random: np.random.Generator) -> list[Case]:
         memory = random.integers(0, 256, SIZE, np.uint8)
         memory[3::4] = 0x91  # each word an addition: Unicorn looks at what is behind an instruction, and may abort
         memory[AT : AT + 4] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)
-        found.append(Case(row, word, registers, int(random.integers(0, 16)) << 28, memory))
+        found.append(Case(row, word, registers, int(random.integers(0, 16)) << 28, memory, _vectors(random)))
     return [case for case in found if _is_defined(case, row)]
 
 
+def _vectors(random: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Registers of 16 bytes: random bits, numbers of all kinds, and elements that are alike."""
+    words = random.integers(0, 2**64, 64, np.uint64)
+    for at in range(64):
+        kind = random.random()
+        if kind < 0.25:
+            words[at] = np.float64(random.normal() * 10.0 ** random.integers(-5, 6)).view(np.uint64)
+        elif kind < 0.5:
+            pair = (random.normal(size=2) * 10.0 ** random.integers(-5, 6)).astype(np.float32)
+            words[at] = pair.view(np.uint64)[0]
+        elif kind < 0.6:
+            words[at] = random.choice(FLOATS)
+        elif kind < 0.7:
+            words[at] = random.choice(EDGES)
+        elif kind < 0.75 and at:
+            words[at] = words[at - 1]
+    return words
+
+
+FLOATS = np.array(
+    [0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0x7FF0000000000001, 0x8000000000000000, 1,
+     0x7F8000007F800000, 0x7FC00000FF800001, 0x8000000000000001, 0x0010000000000000, 0x41DFFFFFFFC00000,
+     0xC1E0000000000000, 0x43E0000000000000, 0x4F0000005F000000, 0x7FEFFFFFFFFFFFFF, 0x3FE0000000000000],
+    np.uint64,
+)  # fmt: skip
 EDGES = np.array([0, 1, 2, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
-_WRITES_BACK = "01 11".split()
 
 
 def _is_defined(case: Case, row: Row) -> bool:
@@ -76,6 +101,8 @@ def _is_defined(case: Case, row: Row) -> bool:
     rt, rn, rt2, rs = word & 31, word >> 5 & 31, word >> 10 & 31, word >> 16 & 31
     if row.name in ("ldr", "str") and word >> 24 & 0b111111 == 0b111000 and not word >> 21 & 1 and word >> 10 & 1:
         return rt != rn or rn == 31
+    if row.name == "ldp v":
+        return not (word >> 22 & 1 and rt == rt2)
     if row.name == "ldp":
         back = word >> 23 & 3 in (1, 3)
         return not (back and rn != 31 and rn in (rt, rt2)) and not (word >> 22 & 1 and rt == rt2)
@@ -97,13 +124,20 @@ def on_lanewise(cases: list[Case], device: str) -> list[tuple[Any, ...]]:
     for number, case in enumerate(cases):
         states[number, :32] = case.registers
         states[number, lane.FLAGS] = case.flags
+        states[number, lane.VECTORS : lane.VECTORS + 64] = case.vectors
     states[:, lane.PC] = AT
     cpu.states = states
     cpu.memory = np.concatenate([case.memory for case in cases])
     cpu.execute(1)
     states, memory = cpu.states, cpu.memory.reshape(-1, SIZE)
     return [
-        (REASONS[int(one[lane.REASON])], [*map(int, one[:32]), int(one[lane.PC])], int(one[lane.FLAGS]), bytes(memory[at]))
+        (
+            REASONS[int(one[lane.REASON])],
+            [*map(int, one[:32]), int(one[lane.PC])],
+            int(one[lane.FLAGS]),
+            bytes(memory[at]),
+            [int(low) | int(high) << 64 for low, high in one[lane.VECTORS : lane.VECTORS + 64].reshape(-1, 2)],
+        )
         for at, one in enumerate(states)
     ]
 
@@ -115,6 +149,7 @@ class Peer:
         self.machine = unicorn.Uc(unicorn.UC_ARCH_ARM64, unicorn.UC_MODE_ARM)
         self.machine.ctl_set_cpu_model(names.UC_CPU_ARM64_MAX)
         self.machine.mem_map(0, SIZE)
+        self.machine.reg_write(names.UC_ARM64_REG_CPACR_EL1, 3 << 20)  # or vectors trap
         self.stopped = ""
         self.machine.hook_add(unicorn.UC_HOOK_INTR, self._interrupt)
 
@@ -128,6 +163,8 @@ class Peer:
         for number, value in zip(REGISTERS, case.registers, strict=True):
             machine.reg_write(number, int(value))
         machine.reg_write(names.UC_ARM64_REG_NZCV, case.flags)
+        for number, (low, high) in zip(VECTORS, case.vectors.reshape(-1, 2).tolist(), strict=True):
+            machine.reg_write(number, low | high << 64)
         machine.ctl_remove_cache(0, SIZE)
         self.stopped = ""
         reason = "cycles"
@@ -143,7 +180,9 @@ class Peer:
             }.get(error.errno, str(error))
         reason = self.stopped or reason
         registers = [machine.reg_read(number) for number in REGISTERS] + [machine.reg_read(names.UC_ARM64_REG_PC)]
-        return reason, registers, machine.reg_read(names.UC_ARM64_REG_NZCV), bytes(machine.mem_read(0, SIZE))
+        vectors = [machine.reg_read(number) for number in VECTORS]
+        flags = machine.reg_read(names.UC_ARM64_REG_NZCV)
+        return reason, registers, flags, bytes(machine.mem_read(0, SIZE)), vectors
 
 
 def differences(rows: list[Row], count: int, seed: int, device: str) -> list[str]:
@@ -169,7 +208,9 @@ def _difference(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> str:
     ]
     flags = [f"flags {ours[2] >> 28:04b}, not {theirs[2] >> 28:04b}"] if ours[2] != theirs[2] else []
     memory = ["memory"] if ours[3] != theirs[3] else []
-    return "; ".join(registers + flags + memory)
+    pairs = enumerate(zip(ours[4], theirs[4], strict=True))
+    vectors = [f"v{at} {x:032x}, not {y:032x}" for at, (x, y) in pairs if x != y]
+    return "; ".join(registers + vectors + flags + memory)
 
 
 def main() -> None:

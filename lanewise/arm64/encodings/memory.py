@@ -88,6 +88,79 @@ def _pair(mode: int) -> Meaning:
     return meaning
 
 
+# --- vector registers ------------------------------------------------------------------------------------------------
+
+
+def _access_vector(m: Machine, f: Fields, address: Value) -> None:
+    """1 to 16 bytes, by `size` and the upper bit of `opc`."""
+    bits = 8 << (f.size.number | (f.opc.number & 2) << 1)
+    m.check(address, bits // 8)
+    if f.opc.number & 1:
+        m.write_vector(f.Rt, m.load(address, bits))
+    else:
+        m.store(address, m.read_vector(f.Rt, bits))
+
+
+def _scale(f: Fields) -> int:
+    return f.size.number | (f.opc.number & 2) << 1
+
+
+def _scaled_vector(m: Machine, f: Fields) -> None:
+    _access_vector(m, f, m.add(m.read(f.Rn, sp=True), m.left(m.resize(f.imm12, 64), _scale(f))))
+
+
+def _unscaled_vector(m: Machine, f: Fields) -> None:
+    _access_vector(m, f, m.add(m.read(f.Rn, sp=True), m.resize(f.imm9, 64, sign=True)))
+
+
+def _before_vector(m: Machine, f: Fields) -> None:
+    address = m.add(m.read(f.Rn, sp=True), m.resize(f.imm9, 64, sign=True))
+    _access_vector(m, f, address)
+    m.write(f.Rn, address, sp=True)
+
+
+def _after_vector(m: Machine, f: Fields) -> None:
+    address = m.read(f.Rn, sp=True)
+    _access_vector(m, f, address)
+    m.write(f.Rn, m.add(address, m.resize(f.imm9, 64, sign=True)), sp=True)
+
+
+def _indexed_vector(m: Machine, f: Fields) -> None:
+    m.undefined_if(m.invert(m.resize(m.right(f.option, 1), 1)))
+    offset = extended(m, m.read(f.Rm), f.option, 64)
+    offset = m.select(f.S, m.left(offset, _scale(f)), offset)
+    _access_vector(m, f, m.add(m.read(f.Rn, sp=True), offset))
+
+
+def _literal_vector(m: Machine, f: Fields) -> None:
+    address = m.add(m.pc, m.left(m.resize(f.imm19, 64, sign=True), 2))
+    bits = 32 << f.opc.number
+    m.check(address, bits // 8)
+    m.write_vector(f.Rt, m.load(address, bits))
+
+
+def _pair_vector(mode: int) -> Meaning:
+    def meaning(m: Machine, f: Fields) -> None:
+        bits = 32 << f.opc.number
+        offset = m.left(m.resize(f.imm7, 64, sign=True), 2 + f.opc.number)
+        base = m.read(f.Rn, sp=True)
+        changed = m.add(base, offset)
+        address = base if mode == 1 else changed
+        m.check(address, bits // 4)
+        second = m.add(address, bits // 8)
+        if f.L.number:
+            x, y = m.load(address, bits), m.load(second, bits)
+            m.write_vector(f.Rt, x)
+            m.write_vector(f.Rt2, y)
+        else:
+            m.store(address, m.read_vector(f.Rt, bits))
+            m.store(second, m.read_vector(f.Rt2, bits))
+        if mode in (1, 3):
+            m.write(f.Rn, changed, sp=True)
+
+    return meaning
+
+
 # --- in order, and all at once ---------------------------------------------------------------------------------------
 
 
@@ -176,6 +249,11 @@ def _sizes(name: str, pattern: str, meaning: Meaning) -> list[Row]:
     return [row for choices in (_ALL, _SIGNED, _WORD) for row in rows(name, pattern, meaning, **choices)]
 
 
+def _vector_sizes(name: str, pattern: str, meaning: Meaning) -> list[Row]:
+    whole = rows(name, pattern, meaning, size=(0,), opc=(2, 3))
+    return [*rows(name, pattern, meaning, size=(0, 1, 2, 3), opc=(0, 1)), *whole]
+
+
 ROWS: list[Row] = [
     *_sizes("ldr", "size 111 0 01 opc imm12 Rn Rt", _scaled),
     *_sizes("ldur", "size 111 0 00 opc 0 imm9 00 Rn Rt", _unscaled),
@@ -194,6 +272,17 @@ ROWS: list[Row] = [
         for form, choices in (("opc", {"opc": (0, 2)}), ("opc=01", {"L": (1,)}))
         if not (mode == 0 and form == "opc=01")
         for row in rows("ldp", f"{form} 101 0 0 {mode:02b} L imm7 Rt2 Rn Rt", _pair(mode), "L", **choices)
+    ),
+    *_vector_sizes("ldr v", "size 111 1 01 opc imm12 Rn Rt", _scaled_vector),
+    *_vector_sizes("ldur v", "size 111 1 00 opc 0 imm9 00 Rn Rt", _unscaled_vector),
+    *_vector_sizes("ldr v", "size 111 1 00 opc 0 imm9 01 Rn Rt", _after_vector),
+    *_vector_sizes("ldr v", "size 111 1 00 opc 0 imm9 11 Rn Rt", _before_vector),
+    *_vector_sizes("ldr v", "size 111 1 00 opc 1 Rm option S 10 Rn Rt", _indexed_vector),
+    *rows("ldr v", "opc 011 1 00 imm19 Rt", _literal_vector, opc=(0, 1, 2)),
+    *(
+        row
+        for mode in range(4)
+        for row in rows("ldp v", f"opc 101 1 0 {mode:02b} L imm7 Rt2 Rn Rt", _pair_vector(mode), "L", opc=(0, 1, 2))
     ),
     *rows("ldar", "size 001000 1 L 0 11111 o0 11111 Rn Rt", _ordered, "size L"),
     *rows("ldxr", "size 001000 0 1 0 11111 o0 11111 Rn Rt", _load_exclusive, "size"),
