@@ -62,6 +62,12 @@ class Writer:
         self.emit(f"{name} = {text}")
         return name
 
+    def variable(self, bits: int) -> str:
+        """A variable of the function; gives where it is."""
+        name = f"%t{next(self._names)}"
+        self.head.append(f"{name} = alloca i{bits}")
+        return name
+
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def operate(self, operation: str, x: Value, y: Value | int) -> Value:

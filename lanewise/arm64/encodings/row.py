@@ -20,6 +20,7 @@ WIDTHS = {
     **dict.fromkeys(("cond", "nzcv", "CRn", "CRm"), 4),
     **{"imm5": 5, "imm6": 6, "immr": 6, "imms": 6, "imm7": 7, "imm9": 9, "imm12": 12, "imm14": 14, "imm16": 16},
     **{"imm19": 19, "immhi": 19, "imm26": 26, "b5": 1, "b40": 5},
+    **{"ftype": 2, "rmode": 2, "opcode": 3, "scale": 6, "imm8": 8, "Q": 1, "U": 1},
 }
 """How many bits a field has, by its name in the architecture's manual."""
 
