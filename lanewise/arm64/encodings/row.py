@@ -20,7 +20,8 @@ WIDTHS = {
     **dict.fromkeys(("cond", "nzcv", "CRn", "CRm"), 4),
     **{"imm5": 5, "imm6": 6, "immr": 6, "imms": 6, "imm7": 7, "imm9": 9, "imm12": 12, "imm14": 14, "imm16": 16},
     **{"imm19": 19, "immhi": 19, "imm26": 26, "b5": 1, "b40": 5},
-    **{"ftype": 2, "rmode": 2, "opcode": 3, "scale": 6, "imm8": 8, "Q": 1, "U": 1},
+    **{"ftype": 2, "rmode": 2, "opcode": 3, "scale": 6, "imm8": 8, "Q": 1, "U": 1, "imm4": 4, "len": 2, "immh": 4},
+    **{"immb": 3, "abc": 3, "cmode": 4, "defgh": 5, "M": 1, "Rm4": 4, "H": 1, "sz": 1},
 }
 """How many bits a field has, by its name in the architecture's manual."""
 
@@ -48,7 +49,7 @@ class Row:
 
 
 def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", **choices: tuple[int, ...]) -> list[Row]:
-    """Rows for words of a pattern from the highest bit on: digits, and names of fields, or `name=digits`.
+    """Rows for words of a pattern from the highest bit on: digits, names of fields, `name=digits` or `name:bits`.
 
     For each of the fields named in `settle` there is a row for each of its values, or of its `choices`.
     """
@@ -64,8 +65,9 @@ def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", **choices:
                 fields.append(Field(field_name, low, len(digits)))
                 choices[field_name] = (int(digits, 2),)
         else:
-            low -= WIDTHS[part]
-            fields.append(Field(part, low, WIDTHS[part]))
+            field_name, _, bits = part.partition(":")
+            low -= int(bits) if bits else WIDTHS[part]
+            fields.append(Field(field_name, low, int(bits) if bits else WIDTHS[part]))
     assert low == 0, (name, low)
     settled = [field for field in fields if field.name in settle.split() or field.name in choices]
     found = []
