@@ -22,6 +22,8 @@ class Interpreter(LaneMachine):
         super().__init__(gpu)
         self.pc = Value(64, "%pc")
         self.jumped = False
+        self.functions: list[str] = []
+        """Of rows that are long."""
 
     def enter(self) -> list[str]:
         return [
@@ -117,18 +119,50 @@ class Interpreter(LaneMachine):
         self.emit("br label %stopped")
         self.start("stopped")
         self.leave()
-        return self.function("arm64.interpret", "loop")
+        return "".join(self.functions) + self.function("arm64.interpret", "loop")
 
-    def _row(self, row: Row) -> None:
+    def fields(self, row: Row) -> Fields:
+        """The fields of the word at hand."""
         fields = {name: known(WIDTHS[name], number) for name, number in row.settled}
         for field in row.fields:
             part = self.assign(32, f"lshr i32 %word, {field.low}") if field.low else Value(32, "%word")
             fields[field.name] = self.assign(field.bits, f"trunc {part.typed} to i{field.bits}")
+        return Fields(fields)
+
+    def _call(self, row: Row) -> None:
+        number = len(self.functions)
+        self.functions.append(RowFunction(self.gpu).text(row, number))
+        why = self.assign(32, f"call i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word)")
+        self.stop_if(self.compare("ne", why, 0), UNDEFINED, known(64, 0))
+
+    def _row(self, row: Row) -> None:
         self.jumped = False
-        row.meaning(self, Fields(fields))
+        if row.apart:
+            self._call(row)
+        else:
+            row.meaning(self, self.fields(row))
         if not self.jumped:
             self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
+
+
+class RowFunction(Interpreter):
+    """What one row does, where that is registers alone: gives 0, or 1 if the word is no instruction."""
+
+    def text(self, row: Row, number: int) -> str:
+        """The function."""
+        row.meaning(self, self.fields(row))
+        lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
+        head = f"define internal i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word) noinline {{"
+        return "\n".join([head, *lines, "}", ""])
+
+    def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
+        assert reason == UNDEFINED
+        stop, on = self.label("stop"), self.label("on")
+        self.emit(f"br {flag.typed}, label %{stop}, label %{on}")
+        self.start(stop)
+        self.emit("ret i32 1")
+        self.start(on)
 
 
 def constants() -> str:

@@ -46,6 +46,8 @@ class Row:
     settled: tuple[tuple[str, int], ...]
     """Fields that are the same in all words of the row, so that its meaning may depend on them as it pleases."""
     meaning: Meaning
+    apart: bool = False
+    """Whether it touches registers alone, and is long: the interpreter has it in a function of its own."""
 
 
 def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", **choices: tuple[int, ...]) -> list[Row]:
