@@ -105,6 +105,11 @@ class Interpreter(LaneMachine):
         for row in TABLE:
             self.start(labels[id(row)])
             self._row(row)
+        self.start("called")
+        self.head.append("%why = alloca i32")
+        self.undefined_if(self.compare("ne", self.assign(32, "load i32, ptr %why"), 0))
+        self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
+        self.emit("br label %next")
         self.start("next")
         self.emit("%done = load i64, ptr %cycles")
         self.emit("%more = add i64 %done, 1")
@@ -133,14 +138,15 @@ class Interpreter(LaneMachine):
         number = len(self.functions)
         self.functions.append(RowFunction(self.gpu).text(row, number))
         why = self.assign(32, f"call i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word)")
-        self.stop_if(self.compare("ne", why, 0), UNDEFINED, known(64, 0))
+        self.emit(f"store {why.typed}, ptr %why")
+        self.emit("br label %called")
 
     def _row(self, row: Row) -> None:
-        self.jumped = False
         if row.apart:
             self._call(row)
-        else:
-            row.meaning(self, self.fields(row))
+            return
+        self.jumped = False
+        row.meaning(self, self.fields(row))
         if not self.jumped:
             self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")

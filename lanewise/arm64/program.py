@@ -105,13 +105,13 @@ def _unaligned(bits: int) -> str:
   br i1 %fits, label %whole, label %pieces
 whole:
 """
-    return f"""define internal i{bits} @arm64.load.i{bits}(ptr %place) alwaysinline {{
+    return f"""define internal i{bits} @arm64.load.i{bits}(ptr %place) noinline {{
 {fits}  %direct = load i{bits}, ptr %place, align {parts}
   ret i{bits} %direct
 pieces:
 {gather}  ret i{bits} {total}
 }}
-define internal void @arm64.store.i{bits}(ptr %place, i{bits} %value) alwaysinline {{
+define internal void @arm64.store.i{bits}(ptr %place, i{bits} %value) noinline {{
 {fits}  store i{bits} %value, ptr %place, align {parts}
   ret void
 pieces:

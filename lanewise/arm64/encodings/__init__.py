@@ -5,4 +5,15 @@ from dataclasses import replace
 from lanewise.arm64.encodings import branches, floating, immediate, memory, register, vector
 from lanewise.arm64.encodings.row import Row
 
-TABLE: list[Row] = [*immediate.ROWS, *branches.ROWS, *register.ROWS, *memory.ROWS, *floating.ROWS, *(replace(row, apart=True) for row in vector.ROWS)]
+_FLAGGED = ("fcmp", "fccmp", "fcsel")
+"""Rows among those of floating point that read or set flags."""
+_LONG = "crc32"
+
+TABLE: list[Row] = [
+    *immediate.ROWS,
+    *branches.ROWS,
+    *(replace(row, apart=row.name == _LONG) for row in register.ROWS),
+    *memory.ROWS,
+    *(replace(row, apart=row.name not in _FLAGGED) for row in floating.ROWS),
+    *(replace(row, apart=True) for row in vector.ROWS),
+]
