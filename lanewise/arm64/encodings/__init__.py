@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lanewise.arm64.encodings import branches, floating, immediate, memory, register, vector
+from lanewise.arm64.encodings import branches, floating, immediate, memory, register, vector, vector_more
 from lanewise.arm64.encodings.row import Row
 
 _FLAGGED = ("fcmp", "fccmp", "fcsel")
@@ -15,5 +15,5 @@ TABLE: list[Row] = [
     *(replace(row, apart=row.name == _LONG) for row in register.ROWS),
     *memory.ROWS,
     *(replace(row, apart=row.name not in _FLAGGED) for row in floating.ROWS),
-    *(replace(row, apart=True) for row in vector.ROWS),
+    *(replace(row, apart=True) for row in (*vector.ROWS, *vector_more.ROWS)),
 ]
