@@ -14,6 +14,10 @@ class Fields:
     def __init__(self, found: dict[str, Value]) -> None:
         self._found = found
 
+    def having(self, **more: Value) -> Fields:
+        """The same with others in the place of some."""
+        return Fields(self._found | more)
+
     def __getattr__(self, name: str) -> Value:
         try:
             return self._found[name]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lanewise.arm64.encodings import branches, floating, immediate, memory, register, vector, vector_more
+from lanewise.arm64.encodings import branches, floating, immediate, memory, register, structures, vector, vector_more
 from lanewise.arm64.encodings.row import Row
 
 _FLAGGED = ("fcmp", "fccmp", "fcsel")
@@ -14,6 +14,7 @@ TABLE: list[Row] = [
     *branches.ROWS,
     *(replace(row, apart=row.name == _LONG) for row in register.ROWS),
     *memory.ROWS,
+    *structures.ROWS,
     *(replace(row, apart=row.name not in _FLAGGED) for row in floating.ROWS),
     *(replace(row, apart=True) for row in (*vector.ROWS, *vector_more.ROWS)),
 ]
