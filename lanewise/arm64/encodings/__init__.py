@@ -2,7 +2,18 @@
 
 from dataclasses import replace
 
-from lanewise.arm64.encodings import branches, floating, immediate, memory, register, structures, vector, vector_more
+from lanewise.arm64.encodings import (
+    branches,
+    crypto,
+    floating,
+    immediate,
+    memory,
+    register,
+    scalar,
+    structures,
+    vector,
+    vector_more,
+)
 from lanewise.arm64.encodings.row import Row
 
 _FLAGGED = ("fcmp", "fccmp", "fcsel")
@@ -16,5 +27,5 @@ TABLE: list[Row] = [
     *memory.ROWS,
     *structures.ROWS,
     *(replace(row, apart=row.name not in _FLAGGED) for row in floating.ROWS),
-    *(replace(row, apart=True) for row in (*vector.ROWS, *vector_more.ROWS)),
+    *(replace(row, apart=True) for row in (*vector.ROWS, *vector_more.ROWS, *scalar.ROWS, *crypto.ROWS)),
 ]

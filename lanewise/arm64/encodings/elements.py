@@ -9,8 +9,8 @@ from lanewise.arm64.values import Value, known
 
 
 def whole(f: Fields) -> int:
-    """Bits of a register that an instruction works on."""
-    return 128 if f.Q.number else 64
+    """Bits of a register that an instruction works on: by Q, which is 2 for a single number of 32 bits."""
+    return (64, 128, 32)[f.Q.number]
 
 
 def kind(bits: int, element: int) -> str:

@@ -138,7 +138,7 @@ def _logic(m: Machine, f: Fields) -> None:
 
 
 _BYTES_TO_WORDS, _ALL = (0, 1, 2), (0, 1, 2, 3)
-_SAME: list[tuple[str, int, int, tuple[int, ...], Meaning]] = [
+SAME: list[tuple[str, int, int, tuple[int, ...], Meaning]] = [
     ("shadd", 0b00000, 0, _BYTES_TO_WORDS, _three(_halving("add", True))),
     ("uhadd", 0b00000, 1, _BYTES_TO_WORDS, _three(_halving("add", False))),
     ("srhadd", 0b00010, 0, _BYTES_TO_WORDS, _three(_halving("add", True, True))),
@@ -268,7 +268,7 @@ def _negated(m: Machine, element: int, x: Value) -> Value:
     return e.each(m, "sub", element, known(x.bits, 0), x)
 
 
-_MISC: list[tuple[str, int, int, tuple[int, ...], Meaning]] = [
+MISC: list[tuple[str, int, int, tuple[int, ...], Meaning]] = [
     ("rev64", 0b00000, 0, (0, 1, 2), _reversed(64)),
     ("rev32", 0b00000, 1, (0, 1), _reversed(32)),
     ("rev16", 0b00001, 0, (0,), _reversed(16)),
@@ -419,13 +419,13 @@ def _table(m: Machine, f: Fields) -> None:
 ROWS: list[Row] = [
     *(
         row
-        for name, opcode, u, sizes, meaning in _SAME
+        for name, opcode, u, sizes, meaning in SAME
         for row in _with_sizes(name, f"0 Q {u} 01110 size 1 Rm {opcode:05b} 1 Rn Rd", meaning, sizes)
     ),
     *rows("logic", "0 Q U 01110 size 1 Rm 00011 1 Rn Rd", _logic, "Q U size"),
     *(
         row
-        for name, opcode, u, sizes, meaning in _MISC
+        for name, opcode, u, sizes, meaning in MISC
         for row in _with_sizes(name, f"0 Q {u} 01110 size 10000 {opcode:05b} 10 Rn Rd", meaning, sizes)
     ),
     *(

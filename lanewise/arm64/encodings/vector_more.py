@@ -39,7 +39,7 @@ def _down(m: Machine, f: Fields, element: int, bits: int, x: Value, sign: bool, 
     return rest
 
 
-def _right(element: int, sign: bool, rounds: bool, onto: bool) -> Meaning:
+def right(element: int, sign: bool, rounds: bool, onto: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         bits = e.whole(f)
         made = _down(m, f, element, bits, m.read_vector(f.Rn, bits), sign, rounds)
@@ -50,7 +50,7 @@ def _right(element: int, sign: bool, rounds: bool, onto: bool) -> Meaning:
     return meaning
 
 
-def _left(element: int, inserts: bool) -> Meaning:
+def left(element: int, inserts: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         bits = e.whole(f)
         by = _all(m, bits, element, _shift_bits(m, f, element))
@@ -63,7 +63,7 @@ def _left(element: int, inserts: bool) -> Meaning:
     return meaning
 
 
-def _insert_right(element: int) -> Meaning:
+def insert_right(element: int) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         bits = e.whole(f)
         made = _down(m, f, element, bits, m.read_vector(f.Rn, bits), False, False)
@@ -106,13 +106,13 @@ def _shift_rows() -> list[Row]:
         for u in (0, 1):
             start = f"0 Q {u} 011110 {field}"
             for opcode, rounds, onto in ((0, False, False), (2, False, True), (4, True, False), (6, True, True)):
-                meaning = _right(element, not u, rounds, onto)
+                meaning = right(element, not u, rounds, onto)
                 found += rows("shr", f"{start} {opcode:05b} 1 Rn Rd", meaning, Q=both)
             if element < 64:
                 found += rows("shll", f"{start} 10100 1 Rn Rd", _widened(element, not u), "Q")
-        found += rows("shl", f"0 Q 0 011110 {field} 01010 1 Rn Rd", _left(element, False), Q=both)
-        found += rows("sli", f"0 Q 1 011110 {field} 01010 1 Rn Rd", _left(element, True), Q=both)
-        found += rows("sri", f"0 Q 1 011110 {field} 01000 1 Rn Rd", _insert_right(element), Q=both)
+        found += rows("shl", f"0 Q 0 011110 {field} 01010 1 Rn Rd", left(element, False), Q=both)
+        found += rows("sli", f"0 Q 1 011110 {field} 01010 1 Rn Rd", left(element, True), Q=both)
+        found += rows("sri", f"0 Q 1 011110 {field} 01000 1 Rn Rd", insert_right(element), Q=both)
         if element < 64:
             found += rows("shrn", f"0 Q 0 011110 {field} 10000 1 Rn Rd", _narrowed(element, False), "Q")
             found += rows("rshrn", f"0 Q 0 011110 {field} 10001 1 Rn Rd", _narrowed(element, True), "Q")
@@ -366,7 +366,7 @@ def _longer(m: Machine, f: Fields) -> None:
     m.write_vector(f.Rd, e.together(m, [numbers.convert(m, one, element) for one in e.parts(m, x, element // 2)]))
 
 
-_FLOAT_THREE: list[tuple[str, int, int, int, Meaning]] = [
+FLOAT_THREE: list[tuple[str, int, int, int, Meaning]] = [
     ("fmaxnm v", 0, 0, 0b11000, _three("fmaxnm")), ("fminnm v", 0, 1, 0b11000, _three("fminnm")),
     ("fmla", 0, 0, 0b11001, _multiply_onto(False)), ("fmls", 0, 1, 0b11001, _multiply_onto(True)),
     ("fadd v", 0, 0, 0b11010, _three("fadd")), ("fsub v", 0, 1, 0b11010, _three("fsub")),
@@ -379,7 +379,7 @@ _FLOAT_THREE: list[tuple[str, int, int, int, Meaning]] = [
     ("fmaxp", 1, 0, 0b11110, _pairs("fmax")), ("fminp", 1, 1, 0b11110, _pairs("fmin")),
     ("fdiv v", 1, 0, 0b11111, _three("fdiv")),
 ]  # fmt: skip
-_FLOAT_TWO: list[tuple[str, int, int, int, Meaning]] = [
+FLOAT_TWO: list[tuple[str, int, int, int, Meaning]] = [
     ("frintn v", 0, 0, 0b11000, _each(lambda m, x: unary(m, "roundeven", x))),
     ("frintm v", 0, 0, 0b11001, _each(lambda m, x: unary(m, "floor", x))),
     ("frintp v", 0, 1, 0b11000, _each(lambda m, x: unary(m, "ceil", x))),
@@ -406,6 +406,12 @@ def _float_rows(name: str, pattern: str, meaning: Meaning) -> list[Row]:
     """Two or four of 32 bits, or two of 64."""
     return [*rows(name, pattern, meaning, "Q", sz=(0,)), *rows(name, pattern, meaning, Q=(1,), sz=(1,))]
 
+
+BY_ELEMENT: list[tuple[str, str, Meaning]] = [
+    ("fmul e", "1001", _number_by_element(lambda m, old, x, y: numbers.operate(m, "fmul", x, y))),
+    ("fmla e", "0001", _number_by_element(numbers.multiply_add)),
+    ("fmls e", "0101", _number_by_element(lambda m, old, x, y: numbers.multiply_add(m, old, numbers.negate(m, x), y))),
+]
 
 ROWS: list[Row] = [
     *_shift_rows(),
@@ -434,20 +440,19 @@ ROWS: list[Row] = [
             size=(1, 2),
         )
     ),
-    *_float_rows("fmul e", "0 Q 0 01111 1 sz L M Rm4 1001 H 0 Rn Rd",
-                 _number_by_element(lambda m, old, x, y: numbers.operate(m, "fmul", x, y))),
-    *_float_rows("fmla e", "0 Q 0 01111 1 sz L M Rm4 0001 H 0 Rn Rd",
-                 _number_by_element(lambda m, old, x, y: numbers.multiply_add(m, old, x, y))),
-    *_float_rows("fmls e", "0 Q 0 01111 1 sz L M Rm4 0101 H 0 Rn Rd",
-                 _number_by_element(lambda m, old, x, y: numbers.multiply_add(m, old, numbers.negate(m, x), y))),
     *(
         row
-        for name, u, high, opcode, meaning in _FLOAT_THREE
+        for name, opcode, meaning in BY_ELEMENT
+        for row in _float_rows(name, f"0 Q 0 01111 1 sz L M Rm4 {opcode} H 0 Rn Rd", meaning)
+    ),
+    *(
+        row
+        for name, u, high, opcode, meaning in FLOAT_THREE
         for row in _float_rows(name, f"0 Q {u} 01110 {high} sz 1 Rm {opcode:05b} 1 Rn Rd", meaning)
     ),
     *(
         row
-        for name, u, high, opcode, meaning in _FLOAT_TWO
+        for name, u, high, opcode, meaning in FLOAT_TWO
         for row in _float_rows(name, f"0 Q {u} 01110 {high} sz 10000 {opcode:05b} 10 Rn Rd", meaning)
     ),
     *rows("fcvtn", "0 Q 0 01110 0 sz 10000 10110 10 Rn Rd", _shorter, "Q sz"),
