@@ -132,7 +132,11 @@ class ParallelCPU:
         states = self.states
         cycles = states[:, lane.CYCLES]
         return ExecutionResult(
-            int(cycles.sum()), elapsed, cycles, states[:, lane.PC], [REASONS[int(one)] for one in states[:, lane.REASON]]
+            int(cycles.sum()),
+            elapsed,
+            cycles,
+            states[:, lane.PC],
+            [REASONS[int(one)] for one in states[:, lane.REASON]],
         )
 
 

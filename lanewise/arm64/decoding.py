@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lanewise.arm64.encodings import Row
+from lanewise.arm64.encodings.row import Row
 from lanewise.arm64.writer import Writer
 
 _MOST_BITS = 8
 """Bits that one switch looks at."""
 
 
-def decide(
-    w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str, seen: int = 0
-) -> None:
+def decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str, seen: int = 0) -> None:
     """Write code that goes to the label that `found` gives for a word's row, or to `none`.
 
     The block that is being written ends with it. `seen` are the bits that are known to fit all of the rows.

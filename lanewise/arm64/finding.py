@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from lanewise.arm64.encodings import TABLE, Row
-from lanewise.arm64.encodings.row import WIDTHS
+from lanewise.arm64.encodings import TABLE
+from lanewise.arm64.encodings.row import WIDTHS, Row
 from lanewise.arm64.machine import Fields
 from lanewise.arm64.values import known
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lanewise.arm64 import lane
 from lanewise.arm64.bitmasks import logical_immediates
 from lanewise.arm64.decoding import decide
-from lanewise.arm64.encodings import TABLE, Row
+from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.crypto import substitutes, substitutes_back
-from lanewise.arm64.encodings.row import WIDTHS
+from lanewise.arm64.encodings.row import WIDTHS, Row
 from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.machine import PC_OUTSIDE, RUNNING, UNALIGNED_PC, UNDEFINED, Fields, condition_table
 from lanewise.arm64.values import Value, known
@@ -102,7 +102,13 @@ class Interpreter(LaneMachine):
         self.stop_if(self.compare("ugt", self.pc, last), PC_OUTSIDE, self.pc)
         self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
         labels: dict[int, str] = {}
-        decide(self, "%word", TABLE, lambda row: labels.setdefault(id(row), self.label(row.name.replace(" ", "_"))), "undefined")
+        decide(
+            self,
+            "%word",
+            TABLE,
+            lambda row: labels.setdefault(id(row), self.label(row.name.replace(" ", "_"))),
+            "undefined",
+        )
         for row in TABLE:
             self.start(labels[id(row)])
             self._row(row)

@@ -90,7 +90,7 @@ class LaneMachine(Machine):
             at = self.pointer(f"getelementptr i64, ptr %lane, i64 {number}")
             self.emit(f"store {value.typed}, ptr {at}")
         flags = known(64, 0)
-        for at, name in _FLAGS:
-            flags = self.either(flags, self.left(self.resize(self.flag(name), 64), at))
+        for bit, name in _FLAGS:
+            flags = self.either(flags, self.left(self.resize(self.flag(name), 64), bit))
         self.emit(f"store {flags.typed}, ptr {self.pointer(f'getelementptr i64, ptr %lane, i64 {lane.FLAGS}')}")
         self.emit("ret void")

@@ -117,9 +117,7 @@ class Machine(Writer):
             flags = known(32, 0)
             for at, flag in enumerate((v, c, z, n)):
                 flags = self.either(flags, self.left(self.resize(flag, 32), at))
-            table = self.pointer(
-                f"getelementptr i16, ptr @arm64.conditions, i32 {self.resize(condition, 32).text}"
-            )
+            table = self.pointer(f"getelementptr i16, ptr @arm64.conditions, i32 {self.resize(condition, 32).text}")
             row = self.resize(self.assign(16, f"load i16, ptr {table}"), 32)
             return self.resize(self.right(row, flags), 1)
         number = condition.number

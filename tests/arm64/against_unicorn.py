@@ -154,7 +154,9 @@ class Peer:
         self.machine.hook_add(unicorn.UC_HOOK_INTR, self._interrupt)
 
     def _interrupt(self, machine: Any, number: int, data: Any) -> None:
-        self.stopped = {1: "undefined instruction", 2: "svc", 4: "unaligned address", 7: "brk"}.get(number, f"interrupt {number}")
+        self.stopped = {1: "undefined instruction", 2: "svc", 4: "unaligned address", 7: "brk"}.get(
+            number, f"interrupt {number}"
+        )
         machine.emu_stop()
 
     def run(self, case: Case) -> tuple[Any, ...]:
@@ -203,9 +205,7 @@ def differences(rows: list[Row], count: int, seed: int, device: str) -> list[str
 def _difference(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> str:
     if ours[0] != theirs[0]:
         return f"{ours[0]}, not {theirs[0]}"
-    registers = [
-        f"r{at} {x:x}, not {y:x}" for at, (x, y) in enumerate(zip(ours[1], theirs[1], strict=True)) if x != y
-    ]
+    registers = [f"r{at} {x:x}, not {y:x}" for at, (x, y) in enumerate(zip(ours[1], theirs[1], strict=True)) if x != y]
     flags = [f"flags {ours[2] >> 28:04b}, not {theirs[2] >> 28:04b}"] if ours[2] != theirs[2] else []
     memory = ["memory"] if ours[3] != theirs[3] else []
     pairs = enumerate(zip(ours[4], theirs[4], strict=True))

@@ -26,9 +26,7 @@ def negative(m: Machine, x: Value) -> Value:
     return m.resize(m.right(x, x.bits - 1), 1)
 
 
-def add_with_carry(
-    m: Machine, f: Fields, x: Value, y: Value, *, sp: bool = False, carry: Value | None = None
-) -> None:
+def add_with_carry(m: Machine, f: Fields, x: Value, y: Value, *, sp: bool = False, carry: Value | None = None) -> None:
     """Add or subtract (`op`), perhaps with flags (`S`); then register 31 is nowhere, else the stack pointer if `sp`."""
     if f.op.number:
         y = m.invert(y)

@@ -131,7 +131,9 @@ def _sha256(second: bool) -> Meaning:
     """Four rounds; the instructions give the first four of the state, or the others."""
 
     def meaning(m: Machine, f: Fields) -> None:
-        first, then = (m.read_vector(f.Rn), m.read_vector(f.Rd)) if second else (m.read_vector(f.Rd), m.read_vector(f.Rn))
+        first, then = (
+            (m.read_vector(f.Rn), m.read_vector(f.Rd)) if second else (m.read_vector(f.Rd), m.read_vector(f.Rn))
+        )
         a, b, c, d = e.parts(m, first, 32)
         p, q, r, s = e.parts(m, then, 32)
         for word in e.parts(m, m.read_vector(f.Rm), 32):

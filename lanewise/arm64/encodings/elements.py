@@ -70,8 +70,12 @@ def shuffled(m: Machine, element: int, x: Value, y: Value, order: Sequence[int])
     """Elements of two registers, those of the second behind the first's, in an order."""
     type_ = kind(x.bits, element)
     mask = ", ".join(f"i32 {number}" for number in order)
-    text = f"shufflevector {type_} {split(m, x, element)}, {type_} {split(m, y, element)}, <{len(order)} x i32> <{mask}>"
-    return m.assign(element * len(order), f"bitcast <{len(order)} x i{element}> {m.pointer(text)} to i{element * len(order)}")
+    text = (
+        f"shufflevector {type_} {split(m, x, element)}, {type_} {split(m, y, element)}, <{len(order)} x i32> <{mask}>"
+    )
+    return m.assign(
+        element * len(order), f"bitcast <{len(order)} x i{element}> {m.pointer(text)} to i{element * len(order)}"
+    )
 
 
 def resized(m: Machine, x: Value, element: int, to: int, *, sign: bool = False) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from lanewise.arm64.encodings import numbers
 from lanewise.arm64.encodings.arithmetic import width
 from lanewise.arm64.encodings.row import Meaning, Row, rows
@@ -164,6 +163,7 @@ def _upper_from_general(m: Machine, f: Fields) -> None:
 
 
 _HEAD = "0 0 0 11110 ftype 1"
+_WHOLE = "sf 0 0 11110 ftype"
 _BOTH = {"ftype": (0, 1)}
 _TWO = ("fmul", "fdiv", "fadd", "fsub", "fmax", "fmin", "fmaxnm", "fminnm", "fnmul")
 _ONE = {
@@ -195,18 +195,17 @@ ROWS: list[Row] = [
         for number, rounding in enumerate("npmz")
         for sign in (True, False)
         for row in rows(
-            "fcvt", f"sf 0 0 11110 ftype 1 {number:02b} 00{int(not sign)} 000000 Rn Rd", _to_integer(rounding, sign), "sf",
-            **_BOTH,
+            "fcvt", f"{_WHOLE} 1 {number:02b} 00{int(not sign)} 000000 Rn Rd", _to_integer(rounding, sign), "sf", **_BOTH
         )
     ),
     *(
         row
         for sign in (True, False)
         for row in [
-            *rows("fcvta", f"sf 0 0 11110 ftype 1 00 10{int(not sign)} 000000 Rn Rd", _to_integer("a", sign), "sf", **_BOTH),
-            *rows("cvtf", f"sf 0 0 11110 ftype 1 00 01{int(not sign)} 000000 Rn Rd", _from_integer(sign), "sf", **_BOTH),
-            *rows("fcvtz", f"sf 0 0 11110 ftype 0 11 00{int(not sign)} scale Rn Rd", _to_fixed(sign), "sf", **_BOTH),
-            *rows("cvtf", f"sf 0 0 11110 ftype 0 00 01{int(not sign)} scale Rn Rd", _from_fixed(sign), "sf", **_BOTH),
+            *rows("fcvta", f"{_WHOLE} 1 00 10{int(not sign)} 000000 Rn Rd", _to_integer("a", sign), "sf", **_BOTH),
+            *rows("cvtf", f"{_WHOLE} 1 00 01{int(not sign)} 000000 Rn Rd", _from_integer(sign), "sf", **_BOTH),
+            *rows("fcvtz", f"{_WHOLE} 0 11 00{int(not sign)} scale Rn Rd", _to_fixed(sign), "sf", **_BOTH),
+            *rows("cvtf", f"{_WHOLE} 0 00 01{int(not sign)} scale Rn Rd", _from_fixed(sign), "sf", **_BOTH),
         ]
     ),
     *rows("fmov", "0 0 0 11110 ftype 1 00 110 000000 Rn Rd", _to_general, ftype=(0, 3)),

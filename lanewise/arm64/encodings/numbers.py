@@ -37,7 +37,7 @@ def infinity(bits: int) -> int:
 
 
 def with_nan(m: Machine, result: Value, *given: Value) -> Value:
-    """The result of an operation, or the NaN that it passes on: the first that signals, else the first, else its own."""
+    """The result of an operation, or the NaN that it passes on: the first that signals, or the first, or its own."""
     bits = result.bits
     place = m.variable(bits)
     slow, on = m.label("nan"), m.label("on")
@@ -135,7 +135,7 @@ def convert(m: Machine, x: Value, bits: int) -> Value:
 
 
 def _rounded_to_odd(m: Machine, x: Value) -> Value:
-    """A number of 64 bits in 32, its last bit set if it is not the same: rounded once more, it is as if rounded once."""
+    """A number of 64 bits in 32, its last bit set if it is not the same: rounded again, it is as if rounded once."""
     short = as_bits(m, 32, f"fptrunc double {as_float(m, x)} to float")
     back = as_bits(m, 64, f"fpext float {as_float(m, short)} to double")
     size = (1 << 63) - 1

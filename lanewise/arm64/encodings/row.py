@@ -18,10 +18,38 @@ WIDTHS = {
     **dict.fromkeys(("opc", "shift", "hw", "size", "immlo"), 2),
     **dict.fromkeys(("option", "imm3", "op1", "op2"), 3),
     **dict.fromkeys(("cond", "nzcv", "CRn", "CRm"), 4),
-    **{"imm5": 5, "imm6": 6, "immr": 6, "imms": 6, "imm7": 7, "imm9": 9, "imm12": 12, "imm14": 14, "imm16": 16},
-    **{"imm19": 19, "immhi": 19, "imm26": 26, "b5": 1, "b40": 5},
-    **{"ftype": 2, "rmode": 2, "opcode": 3, "scale": 6, "imm8": 8, "Q": 1, "U": 1, "imm4": 4, "len": 2, "immh": 4},
-    **{"immb": 3, "abc": 3, "cmode": 4, "defgh": 5, "M": 1, "Rm4": 4, "H": 1, "sz": 1},
+    "imm5": 5,
+    "imm6": 6,
+    "immr": 6,
+    "imms": 6,
+    "imm7": 7,
+    "imm9": 9,
+    "imm12": 12,
+    "imm14": 14,
+    "imm16": 16,
+    "imm19": 19,
+    "immhi": 19,
+    "imm26": 26,
+    "b5": 1,
+    "b40": 5,
+    "ftype": 2,
+    "rmode": 2,
+    "opcode": 3,
+    "scale": 6,
+    "imm8": 8,
+    "Q": 1,
+    "U": 1,
+    "imm4": 4,
+    "len": 2,
+    "immh": 4,
+    "immb": 3,
+    "abc": 3,
+    "cmode": 4,
+    "defgh": 5,
+    "M": 1,
+    "Rm4": 4,
+    "H": 1,
+    "sz": 1,
 }
 """How many bits a field has, by its name in the architecture's manual."""
 
@@ -50,7 +78,7 @@ class Row:
     """Whether it touches registers alone, and is long: the interpreter has it in a function of its own."""
 
 
-def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", **choices: tuple[int, ...]) -> list[Row]:
+def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", /, **choices: tuple[int, ...]) -> list[Row]:
     """Rows for words of a pattern from the highest bit on: digits, names of fields, `name=digits` or `name:bits`.
 
     For each of the fields named in `settle` there is a row for each of its values, or of its `choices`.

@@ -319,7 +319,8 @@ def _across(name: str, sign: bool | None = None) -> Meaning:
 _ACROSS = [
     ("saddlv", 0b00011, 0, _across("add", True)), ("uaddlv", 0b00011, 1, _across("add", False)),
     ("smaxv", 0b01010, 0, _across("smax")), ("umaxv", 0b01010, 1, _across("umax")),
-    ("sminv", 0b11010, 0, _across("smin")), ("uminv", 0b11010, 1, _across("umin")), ("addv", 0b11011, 0, _across("add")),
+    ("sminv", 0b11010, 0, _across("smin")), ("uminv", 0b11010, 1, _across("umin")),
+    ("addv", 0b11011, 0, _across("add")),
 ]  # fmt: skip
 
 
@@ -410,8 +411,8 @@ def _table(m: Machine, f: Fields) -> None:
     made = []
     for number, instead in zip(e.parts(m, m.read_vector(f.Rm, bits), 8), old, strict=True):
         inside = m.compare("ult", number, 16 * count)
-        at = m.resize(m.select(inside, number, known(8, 0)), 32)
-        byte = m.assign(8, f"load i8, ptr {m.pointer(f'getelementptr i8, ptr {place}, i32 {at.text}')}")
+        index = m.resize(m.select(inside, number, known(8, 0)), 32)
+        byte = m.assign(8, f"load i8, ptr {m.pointer(f'getelementptr i8, ptr {place}, i32 {index.text}')}")
         made.append(m.select(inside, byte, instead))
     m.write_vector(f.Rd, e.together(m, made))
 

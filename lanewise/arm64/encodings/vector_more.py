@@ -1,5 +1,4 @@
-"""More of vectors: shifts and numbers in the word, elements of other sizes, one element for all, and numbers of floating
-point."""
+"""More of vectors: shifts and numbers in the word, elements of other sizes, one element for all, floating point."""
 
 from __future__ import annotations
 
@@ -210,7 +209,7 @@ def _upper_halves(operation: str, rounds: bool) -> Meaning:
     return meaning
 
 
-_DIFFERENT = [
+_DIFFERENT: list[tuple[int, Callable[[bool], Meaning]]] = [
     (0b0000, lambda s: _long("add", s)), (0b0001, lambda s: _mixed("add", s)), (0b0010, lambda s: _long("sub", s)),
     (0b0011, lambda s: _mixed("sub", s)), (0b0100, lambda s: _upper_halves("add", not s)),
     (0b0101, lambda s: _distance_long(s, True)), (0b0110, lambda s: _upper_halves("sub", not s)),
@@ -267,8 +266,8 @@ def _number_by_element(work: Callable[[Machine, Value, Value, Value], Value]) ->
         if element == 64:
             m.undefined_if(f.L)
         y = _one_element(m, f, element)
-        pairs = zip(e.parts(m, m.read_vector(f.Rn, bits), element), e.parts(m, m.read_vector(f.Rd, bits), element))
-        m.write_vector(f.Rd, e.together(m, [work(m, old, x, y) for x, old in pairs]))
+        given, before = (e.parts(m, m.read_vector(number, bits), element) for number in (f.Rn, f.Rd))
+        m.write_vector(f.Rd, e.together(m, [work(m, old, x, y) for x, old in zip(given, before, strict=True)]))
 
     return meaning
 
@@ -429,7 +428,9 @@ ROWS: list[Row] = [
     *(
         row
         for u, opcode, operation in ((0, 0b1000, None), (1, 0b0000, "add"), (1, 0b0100, "sub"))
-        for row in rows("mul e", f"0 Q {u} 01111 size L M Rm4 {opcode:04b} H 0 Rn Rd", _by_element(operation), "Q", size=(1, 2))
+        for row in rows(
+            "mul e", f"0 Q {u} 01111 size L M Rm4 {opcode:04b} H 0 Rn Rd", _by_element(operation), "Q", size=(1, 2)
+        )
     ),
     *(
         row
