@@ -195,7 +195,8 @@ ROWS: list[Row] = [
         for number, rounding in enumerate("npmz")
         for sign in (True, False)
         for row in rows(
-            "fcvt", f"{_WHOLE} 1 {number:02b} 00{int(not sign)} 000000 Rn Rd", _to_integer(rounding, sign), "sf", **_BOTH
+            "fcvt", f"{_WHOLE} 1 {number:02b} 00{int(not sign)} 000000 Rn Rd", _to_integer(rounding, sign), "sf",
+            **_BOTH,
         )
     ),
     *(
