@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 
 from lanewise.arm64 import lane
-from lanewise.arm64.machine import REASONS
-from lanewise.arm64.program import ENTRY, interpreter_code, translated_code
-from lanewise.compiler import Target, load_object
+from lanewise.arm64.arguments import address_range, lane_number, memory_choice, whole
+from lanewise.arm64.debugging import Debugger
+from lanewise.arm64.machine import REASONS, RUNNING
+from lanewise.arm64.result import ExecutionResult
+from lanewise.arm64.runners import Translation, runner_for
+from lanewise.devices import Device
 from lanewise.devices import device as find_device
-from lanewise.devices.cpu import CpuDevice
-from lanewise.devices.cpu_launch import NativeCode
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, OutOfMemoryError
 
+Array = np.ndarray[Any, Any]
 
-@dataclass(frozen=True)
-class ExecutionResult:
-    """What lanes did in one call of `execute`."""
-
-    total_cycles: int
-    elapsed_seconds: float
-    cycles_per_lane: np.ndarray[Any, Any]
-    pcs_per_lane: np.ndarray[Any, Any]
-    stop_reasons: list[str]
-
-    def avg_ips(self) -> float:
-        """Instructions per second of all lanes together."""
-        return self.total_cycles / self.elapsed_seconds if self.elapsed_seconds else 0.0
+_MOST_LANES = 2**32 - 1
+_FIRST_SLICE = 1 << 16
+_SLICE_SECONDS = 0.1
+"""Lanes run in slices of about so long, so that Ctrl-C is heard in between."""
 
 
 class ParallelCPU:
@@ -41,106 +34,266 @@ class ParallelCPU:
         num_lanes: int = 32,
         memory_size: int = 4 << 20,
         memory: Literal["shared", "private"] = "shared",
-        device: str = "auto",
+        device: str | Device = "auto",
     ) -> None:
-        if num_lanes < 1:
-            raise ArgumentError(f"num_lanes is {num_lanes}; there is 1 lane or more")
-        if memory_size < 4 or memory_size % 4:
-            raise ArgumentError(f"memory_size is {memory_size}; it is 4 bytes or more, in whole words")
-        if memory not in ("shared", "private"):
-            raise ArgumentError(f"memory is {memory!r}; it can be 'shared' or 'private'")
-        self._device: Any = find_device(device)
-        self._lanes = num_lanes
-        self._spacing = memory_size if memory == "private" else 0
-        self._size = memory_size
-        self._memory = self._device.zeros(memory_size * (num_lanes if self._spacing else 1), np.uint8)
-        states = np.zeros((num_lanes, lane.WORDS), np.uint64)
-        states[:, lane.SPECIAL["exclusive"]] = np.uint64(2**64 - 1)
-        self._states = self._device.array(states)
-        self._code = _loaded(self._device)
+        self._lanes = whole(num_lanes, "num_lanes", 1, _MOST_LANES)
+        self._size = whole(memory_size, "memory_size", 4, 2**48)
+        if self._size % 4:
+            raise ArgumentError(f"memory_size is {self._size}; it must be a multiple of 4, the size of an instruction")
+        private = memory_choice(memory) == "private"
+        self._spacing = -(-self._size // 16) * 16 if private else 0
+        self.device: Any = find_device(device) if isinstance(device, str) else device
+        self._runner = runner_for(self.device)
+        try:
+            self._memory = self.device.zeros(self._spacing * self._lanes if private else self._size, np.uint8)
+            self._states = self.device.zeros((self._lanes, lane.WORDS), np.uint64)
+            self._summaries = self.device.zeros((self._lanes, len(lane.SUMMARY)), np.uint64)
+            self._modified = self.device.zeros(self._lanes if private else 1, np.uint64)
+        except OutOfMemoryError as error:
+            what = f"{self._lanes:,} lanes with {self._size:,} bytes each" if private else f"{self._size:,} bytes"
+            raise OutOfMemoryError(f"memory for {what} cannot be had: {error}") from None
+        self.debugger = Debugger(self)
+        """Breakpoints, watchpoints, traces and disassembly."""
+        self._translation: Translation | None = None
+        self._loaded: Any = None
+        """What the runner runs now."""
+
+    def __repr__(self) -> str:
+        kind = "of its own" if self._spacing else "shared"
+        return f"<ParallelCPU: {self._lanes:,} lanes on {self.device.name}, {self._size:,} bytes of memory, {kind}>"
 
     def get_num_lanes(self) -> int:
         """How many lanes there are."""
         return self._lanes
 
     @property
-    def states(self) -> np.ndarray[Any, Any]:
-        """A copy of all that lanes are: see `lane`."""
-        found: np.ndarray[Any, Any] = self._states.get()
-        return found
-
-    @states.setter
-    def states(self, value: np.ndarray[Any, Any]) -> None:
-        self._device.copy_in(self._states.buffer, np.ascontiguousarray(value, np.uint64))
+    def memory_size(self) -> int:
+        """Bytes of memory, of each lane where they have their own."""
+        return self._size
 
     @property
-    def memory(self) -> np.ndarray[Any, Any]:
-        """A copy of all memory, that of one lane behind the other where each has its own."""
-        found: np.ndarray[Any, Any] = self._memory.get()
-        return found
+    def private(self) -> bool:
+        """Whether each lane has memory of its own."""
+        return bool(self._spacing)
 
-    @memory.setter
-    def memory(self, value: np.ndarray[Any, Any]) -> None:
-        self._device.copy_in(self._memory.buffer, np.ascontiguousarray(value, np.uint8))
+    # --- programs ----------------------------------------------------------------------------------------------------
 
     def load_program(self, program: bytes, address: int = 0) -> None:
         """Put machine code into memory, into that of every lane where each has its own."""
-        for number in range(self._lanes if self._spacing else 1):
-            self.write_memory(address, program, number)
-
-    def write_memory(self, address: int, data: bytes, number: int = 0) -> None:
-        """Set bytes of memory; of that of one lane where each has its own."""
-        if not 0 <= address <= self._size - len(data):
-            raise ArgumentError(
-                f"{len(data):,} bytes at address {address:#x} do not fit a memory of {self._size:,} bytes"
-            )
-        memory = self._memory.get()
-        at = number * self._spacing + address
-        memory[at : at + len(data)] = np.frombuffer(bytes(data), np.uint8)
-        self._device.copy_in(self._memory.buffer, memory)
-
-    def read_memory(self, address: int, count: int, number: int = 0) -> bytes:
-        """Bytes of memory."""
-        at = number * self._spacing + address
-        return bytes(self._memory.get()[at : at + count])
+        if address % 4 if isinstance(address, int) else False:
+            raise ArgumentError(f"address is {address:#x}; instructions are at multiples of 4")
+        self.write_memory(address, program)
 
     def set_pc_all(self, pc: int) -> None:
         """Where all lanes go on."""
-        states = self.states
-        states[:, lane.PC] = pc
-        self.states = states
+        self.pcs = np.full(self._lanes, whole(pc, "pc", 0, 2**64 - 1), np.uint64)
 
-    def translate(self, base: int, count: int, entries: tuple[int, ...]) -> None:
-        """Compile the code that lies there, from some addresses on; what it does stays the same, but for the time."""
+    def set_pc_lane(self, number: int, pc: int) -> None:
+        """Where one lane goes on."""
+        self._set(number, lane.PC, [whole(pc, "pc", 0, 2**64 - 1)])
+
+    def get_lane_pc(self, number: int) -> int:
+        """Where one lane goes on."""
+        return int(self._get(number, lane.PC, 1)[0])
+
+    # --- registers ---------------------------------------------------------------------------------------------------
+
+    def get_lane_registers(self, number: int) -> Array:
+        """X0 to X30 of a lane, and its stack pointer as the last."""
+        return self._get(number, lane.REGISTERS, 32)
+
+    def set_registers_lane(self, number: int, registers: Iterable[int] | dict[int, int]) -> None:
+        """Set registers of a lane: the first ones from a list, or some by their numbers; 31 is the stack pointer."""
+        given = registers if isinstance(registers, dict) else dict(enumerate(registers))
+        found = self.get_lane_registers(number)
+        for at, value in given.items():
+            found[whole(at, "the number of a register", 0, 31)] = (
+                whole(value, f"register {at}", -(2**63), 2**64 - 1) & 2**64 - 1
+            )
+        self._set(number, lane.REGISTERS, found)
+
+    def get_lane_vectors(self, number: int) -> Array:
+        """V0 to V31 of a lane, two words of 8 bytes each, the lower one first."""
+        return self._get(number, lane.VECTORS, 64).reshape(32, 2)
+
+    def set_vectors_lane(self, number: int, vectors: Any) -> None:
+        """Set V0 to V31 of a lane."""
+        self._set(number, lane.VECTORS, _shaped(vectors, (32, 2), "vectors").reshape(-1))
+
+    def get_lane_flags(self, number: int) -> tuple[bool, bool, bool, bool]:
+        """N, Z, C and V of a lane."""
+        word = int(self._get(number, lane.FLAGS, 1)[0])
+        return bool(word >> 31 & 1), bool(word >> 30 & 1), bool(word >> 29 & 1), bool(word >> 28 & 1)
+
+    def set_flags_lane(self, number: int, n: bool, z: bool, c: bool, v: bool) -> None:
+        """Set N, Z, C and V of a lane."""
+        self._set(number, lane.FLAGS, [bool(n) << 31 | bool(z) << 30 | bool(c) << 29 | bool(v) << 28])
+
+    @property
+    def registers(self) -> Array:
+        """X0 to X30 and the stack pointer of all lanes, a row for each."""
+        return self._states.get()[:, lane.REGISTERS : lane.REGISTERS + 32].copy()
+
+    @registers.setter
+    def registers(self, value: Any) -> None:
+        self._set_all(lane.REGISTERS, 32, value, "registers")
+
+    @property
+    def vectors(self) -> Array:
+        """V0 to V31 of all lanes: lane, register, word."""
+        return self._states.get()[:, lane.VECTORS : lane.VECTORS + 64].reshape(self._lanes, 32, 2).copy()
+
+    @vectors.setter
+    def vectors(self, value: Any) -> None:
+        shaped = _shaped(value, (self._lanes, 32, 2), "vectors")
+        self._set_all(lane.VECTORS, 64, shaped.reshape(self._lanes, 64), "vectors")
+
+    @property
+    def pcs(self) -> Array:
+        """Where all lanes go on."""
+        return self._states.get()[:, lane.PC].copy()
+
+    @pcs.setter
+    def pcs(self, value: Any) -> None:
+        self._set_all(lane.PC, 1, _shaped(value, (self._lanes,), "pcs").reshape(-1, 1), "pcs")
+
+    @property
+    def flags(self) -> Array:
+        """The flags of all lanes as in the register NZCV: N is bit 31, V bit 28."""
+        return self._states.get()[:, lane.FLAGS].copy()
+
+    @flags.setter
+    def flags(self, value: Any) -> None:
+        self._set_all(lane.FLAGS, 1, _shaped(value, (self._lanes,), "flags").reshape(-1, 1), "flags")
+
+    def _get(self, number: int, word: int, count: int) -> Array:
+        at = self._states.address + (lane_number(number, self._lanes) * lane.WORDS + word) * 8
+        return self._runner.read(at, count * 8).view(np.uint64)
+
+    def _set(self, number: int, word: int, values: Any) -> None:
+        at = self._states.address + (lane_number(number, self._lanes) * lane.WORDS + word) * 8
+        self._runner.write(at, np.asarray(values, np.uint64).tobytes())
+
+    def _set_all(self, word: int, count: int, value: Any, what: str) -> None:
+        states = self._states.get()
+        states[:, word : word + count] = _shaped(value, (self._lanes, count), what)
+        self._states.set(states)
+
+    # --- memory ------------------------------------------------------------------------------------------------------
+
+    def read_memory(self, address: int, count: int, number: int = 0) -> bytes:
+        """Bytes of memory; of that of one lane where each has its own."""
+        return self._runner.read(self._place(address, count, number), count).tobytes()
+
+    def write_memory(self, address: int, data: Any, number: int | None = None) -> None:
+        """Set bytes of memory: of one lane where each has its own, or of all of them.
+
+        Data are bytes, or an array of bytes with a row for each lane.
+        """
+        self._drop_translation(address, data.shape[-1] if isinstance(data, np.ndarray) else len(data))
+        if isinstance(data, np.ndarray) and data.ndim == 2:
+            if data.shape[0] != self._lanes or data.dtype != np.uint8 or not self._spacing:
+                raise ArgumentError(
+                    f"data has the shape {data.shape} and the type {data.dtype}; rows are for lanes with memory of "
+                    f"their own: {self._lanes:,} of uint8"
+                )
+            for one, row in enumerate(data):
+                self._runner.write(self._place(address, data.shape[1], one), row.tobytes())
+            return
+        content = bytes(data)
+        every = number is None and self._spacing
+        for one in range(self._lanes) if every else (number or 0,):
+            self._runner.write(self._place(address, len(content), one), content)
+
+    def _drop_translation(self, address: int, count: int) -> None:
+        """Forget it if what it was made from is about to change."""
+        made = self._translation
+        if made is not None and address < made.base + len(made.code) and address + count > made.base:
+            self._translation = None
+
+    def read_memory_all(self, address: int, count: int) -> Array:
+        """The same bytes of each lane's own memory, a row for each."""
+        first = self._place(address, count, 0) - self._memory.address
+        rows = self._memory.get().reshape(self._lanes if self._spacing else 1, -1)
+        return rows[:, first : first + count].copy()
+
+    def write_memory_u32(self, address: int, value: int, number: int | None = None) -> None:
+        """Set a word of 4 bytes."""
+        self.write_memory(
+            address, (whole(value, "value", -(2**31), 2**32 - 1) & 2**32 - 1).to_bytes(4, "little"), number
+        )
+
+    def _place(self, address: int, count: int, number: int) -> int:
+        offset = address_range(address, count, self._size)
+        return int(self._memory.address) + lane_number(number, self._lanes) * self._spacing + offset
+
+    # --- running -----------------------------------------------------------------------------------------------------
+
+    def translate(self, base: int, count: int, entries: Iterable[int] | None = None) -> None:
+        """Compile the code that lies there, from some addresses on: by default where lanes are now.
+
+        What lanes do stays the same, but for the time. A lane that changes that code is interpreted from then on.
+        """
         code = self.read_memory(base, count)
-        library = load_object([translated_code(Target.host(), code, base, entries)], [ENTRY], {})
-        self._code = NativeCode("arm64", library.address(ENTRY), library)
+        if self._spacing and not (self.read_memory_all(base, count) == np.frombuffer(code, np.uint8)).all():
+            raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
+        starts = tuple(
+            sorted({whole(one, "an entry", 0, 2**64 - 1) for one in (self.pcs if entries is None else entries)})
+        )
+        self._translation = Translation(base, code, starts)
+        self._modified.set(np.zeros_like(self._modified.get()))
+
+    def step(self) -> ExecutionResult:
+        """Run one instruction of each lane."""
+        return self.execute(1)
 
     def execute(self, max_cycles: int) -> ExecutionResult:
         """Run each lane until it stops, or has run so many instructions."""
-        if max_cycles < 1:
-            raise ArgumentError(f"max_cycles is {max_cycles}; it is 1 or more")
+        limit = whole(max_cycles, "max_cycles", 1, 2**63)
+        words = self._told()
+        done, length, start = 0, _FIRST_SLICE, time.perf_counter()
+        while True:
+            before = time.perf_counter()
+            done = min(limit, done + length)
+            words[lane.LIMIT], words[lane.NEXT] = done, 0
+            self._runner.run(words, self._lanes)
+            words[lane.FRESH] = 0
+            summaries = self._summaries.get()
+            if done == limit or (summaries[:, lane.SUMMARY.index(lane.REASON)] != RUNNING).all():
+                break
+            taken = time.perf_counter() - before
+            if taken < _SLICE_SECONDS / 4:
+                length *= 4
+            elif taken > _SLICE_SECONDS:
+                length = max(1, length // 2)
+        elapsed = time.perf_counter() - start
+        pcs, cycles, reasons, details = summaries.T.copy()
+        why = [REASONS[int(one)] for one in reasons]
+        return ExecutionResult(int(cycles.sum()), elapsed, cycles, pcs, why, details)
+
+    def _told(self) -> Array:
+        """What a run is told, but for how far it goes."""
+        translation = None if self.debugger.active else self._translation
+        wanted = translation or self.debugger.active
+        if self._loaded != wanted or self._loaded is None:
+            self._runner.load(translation, self.debugger.active)
+            self._loaded = wanted
         words = np.zeros(lane.RUN_WORDS, np.uint64)
         words[lane.MEMORY], words[lane.SIZE] = self._memory.address, self._size
-        words[lane.LANES], words[lane.LIMIT] = self._lanes, max_cycles
-        words[lane.STATES], words[lane.SPACING] = self._states.address, self._spacing
-        start = time.perf_counter()
-        block = np.array([words.ctypes.data], np.uint64).tobytes()
-        workers = min(self._lanes, self._device.properties.cores)
-        self._device.launch_native(self._code, block, workers, [words]).wait()
-        elapsed = time.perf_counter() - start
-        states = self.states
-        cycles = states[:, lane.CYCLES]
-        return ExecutionResult(
-            int(cycles.sum()),
-            elapsed,
-            cycles,
-            states[:, lane.PC],
-            [REASONS[int(one)] for one in states[:, lane.REASON]],
-        )
+        words[lane.LANES], words[lane.SPACING] = self._lanes, self._spacing
+        words[lane.STATES], words[lane.SUMMARIES] = self._states.address, self._summaries.address
+        words[lane.DEBUG] = self.debugger.address
+        words[lane.MODIFIED], words[lane.MODIFIED_STEP] = self._modified.address, 8 if self._spacing else 0
+        if self._translation is not None:
+            words[lane.CODE], words[lane.CODE_BYTES] = self._translation.base, len(self._translation.code)
+        words[lane.FRESH] = 1
+        return words
 
 
-def _loaded(device: Any) -> Any:
-    assert isinstance(device, CpuDevice)
-    library = load_object([interpreter_code(Target.host())], [ENTRY], {})
-    return NativeCode("arm64", library.address(ENTRY), library)
+def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:
+    found = np.asarray(value)
+    if found.shape != shape:
+        raise ArgumentError(f"{what} have the shape {found.shape}; with these lanes it is {shape}")
+    if found.dtype.kind not in "iu":
+        raise ArgumentError(f"{what} are of type {found.dtype}; they are whole numbers")
+    return found.astype(np.uint64)

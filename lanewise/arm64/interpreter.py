@@ -9,7 +9,17 @@ from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.crypto import substitutes, substitutes_back
 from lanewise.arm64.encodings.row import WIDTHS, Row
 from lanewise.arm64.lane_machine import LaneMachine
-from lanewise.arm64.machine import PC_OUTSIDE, RUNNING, UNALIGNED_PC, UNDEFINED, Fields, condition_table
+from lanewise.arm64.machine import (
+    BREAKPOINT,
+    PC_OUTSIDE,
+    RUNNING,
+    UNALIGNED_PC,
+    UNDEFINED,
+    WATCHPOINT,
+    Access,
+    Fields,
+    condition_table,
+)
 from lanewise.arm64.values import Value, known
 
 _ZERO, _NOWHERE = 32, 33
@@ -19,8 +29,9 @@ _ZERO, _NOWHERE = 32, 33
 class Interpreter(LaneMachine):
     """Registers are in an array, by their numbers."""
 
-    def __init__(self, gpu: bool) -> None:
+    def __init__(self, gpu: bool, debugging: bool = False) -> None:
         super().__init__(gpu)
+        self.debugging = debugging
         self.pc = Value(64, "%pc")
         self.jumped = False
         self.functions: list[str] = []
@@ -101,6 +112,8 @@ class Interpreter(LaneMachine):
         last = self.sub(Value(64, "%size"), 4)
         self.stop_if(self.compare("ugt", self.pc, last), PC_OUTSIDE, self.pc)
         self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
+        if self.debugging:
+            self._look_for_breakpoints()
         labels: dict[int, str] = {}
         decide(
             self,
@@ -131,7 +144,30 @@ class Interpreter(LaneMachine):
         self.emit("br label %stopped")
         self.start("stopped")
         self.leave()
-        return "".join(self.functions) + self.function("arm64.interpret", "loop")
+        return "".join(self.functions) + self.function("arm64_interpret", "loop")
+
+    # --- debugging ---------------------------------------------------------------------------------------------------
+
+    def _look_for_breakpoints(self) -> None:
+        """Stop at one, unless the lane stopped here before; else remember the instruction."""
+        self.head += [f"%debug.at = getelementptr i64, ptr %run, i64 {lane.DEBUG}", "%debug = load ptr, ptr %debug.at"]
+        broken = self.assign(1, "call i1 @arm64_broken(ptr %debug, i64 %pc)")
+        self._stop_once(broken, BREAKPOINT, self.pc)
+        self.emit("call void @arm64_trace(ptr %debug, ptr %run, ptr %lane, i64 %pc, i32 %word)")
+
+    def _stop_once(self, flag: Value, reason: int, detail: Value) -> None:
+        here = self.compare("eq", self.special("passed"), self.invert(self.pc))
+        first = self.compare("eq", self.assign(64, "load i64, ptr %cycles"), 0)
+        stops = self.both(flag, self.invert(self.both(here, first)))
+        self.set_special("passed", self.select(stops, self.invert(self.pc), self.special("passed")))
+        self.stop_if(stops, reason, detail)
+
+    def check(self, address: Value, count: int, access: Access) -> None:
+        super().check(address, count, access)
+        if self.debugging:
+            kinds = ("r" in access) | ("w" in access) << 1
+            watched = self.assign(1, f"call i1 @arm64_watched(ptr %debug, {address.typed}, i64 {count}, i64 {kinds})")
+            self._stop_once(watched, WATCHPOINT, address)
 
     def fields(self, row: Row) -> Fields:
         """The fields of the word at hand."""

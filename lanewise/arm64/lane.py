@@ -11,13 +11,27 @@ CYCLES = 34
 REASON = 35
 DETAIL = 36
 """Why the lane stopped, and what there is to say of it: a number in the instruction, or an address."""
-SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39}
-"""Registers of the system, and what an exclusive load saw where."""
-VECTORS = 40
+SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39, "passed": 40}
+"""Registers of the system; where an exclusive load was, inverted (0: nowhere), and what it saw; and where a breakpoint
+or watchpoint stopped the lane, inverted, too."""
+VECTORS = 42
 """32 registers of 16 bytes."""
-WORDS = 104
+WORDS = 106
 
-MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING = range(7)
+(
+    MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING, FRESH, SUMMARIES, DEBUG, CODE, CODE_BYTES, MODIFIED,
+    MODIFIED_STEP, RUN_WORDS,
+) = range(15)  # fmt: skip
 """What a run is told: where memory is and how large, how many lanes, how many instructions each may run, where lanes
-are, which is next, and from one lane's memory to the next (0 if they share it)."""
-RUN_WORDS = 7
+are, which is next, from one lane's memory to the next (0 if they share it), whether lanes begin anew or go on, where to
+say what became of them, where breakpoints are, which part of memory is translated, and where to say that it was
+changed, with the bytes from one lane's place to the next."""
+
+SUMMARY = (PC, CYCLES, REASON, DETAIL)
+"""What is said of each lane."""
+
+BREAKPOINTS, WATCHPOINTS, TRACE_LENGTH, TRACES, BREAKPOINT, WATCHPOINT = 0, 1, 2, 3, 4, 68
+"""A block for debugging: how many there are of both, how many instructions are remembered of each lane and where; then
+addresses at which lanes stop, and ranges whose use stops them (first and last byte; 1 for reads, 2 for writes)."""
+MOST_BREAKPOINTS, MOST_WATCHPOINTS = 64, 16
+DEBUG_WORDS = WATCHPOINT + 3 * MOST_WATCHPOINTS

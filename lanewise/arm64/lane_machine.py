@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from lanewise.arm64 import lane
-from lanewise.arm64.machine import MEMORY, Machine
+from lanewise.arm64.machine import MEMORY, Access, Machine
 from lanewise.arm64.values import Value, known
 
 _FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
+PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
+"""What a function is given that runs a lane: its state and memory, how far it may go, what all were told, and where to
+say that translated code was changed."""
 _VARIABLES = {"pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL, **lane.SPECIAL}
 
 
@@ -33,9 +36,26 @@ class LaneMachine(Machine):
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
-    def check(self, address: Value, count: int) -> None:
+    def check(self, address: Value, count: int, access: Access) -> None:
         last = self.sub(Value(64, "%size"), count)
         self.stop_if(self.compare("ugt", address, last), MEMORY, address)
+        if "w" in access:
+            self._note_change(address, count)
+
+    def _note_change(self, address: Value, count: int) -> None:
+        """Say so if bytes are changed that are translated: the translation is no longer what they mean."""
+        end = self.add(self.sub(address, Value(64, "%code")), count - 1)
+        inside = self.compare("ult", end, self.add(Value(64, "%code_bytes"), count - 1))
+        change, on = self.label("change"), self.label("on")
+        self.emit(f"br {inside.typed}, label %{change}, label %{on}, !prof !0")
+        self.start(change)
+        self.emit("store atomic i64 1, ptr %modified monotonic, align 8")
+        self.changed()
+        self.emit(f"br label %{on}")
+        self.start(on)
+
+    def changed(self) -> None:
+        """What more is to do then."""
 
     def place(self, address: Value) -> str:
         return self.pointer(f"getelementptr i8, ptr %memory, i64 {address.text}")
@@ -65,7 +85,7 @@ class LaneMachine(Machine):
         """The function, of which all but the beginning is written; it goes on at a label."""
         lines = ["entry:", *(f"  {line}" for line in [*self.enter(), *self._enter(), *dict.fromkeys(self.head)])]
         text = "\n".join([*lines, f"  br label %{first}", *self.lines])
-        return f"define internal void @{name}(ptr %lane, ptr %memory, i64 %size, i64 %limit) {{\n{text}\n}}\n"
+        return f"define void @{name}({PARAMETERS}) {{\n{text}\n}}\n"
 
     def _enter(self) -> list[str]:
         lines = [f"%{name} = alloca i1" for name in "nzcv"]
@@ -76,6 +96,9 @@ class LaneMachine(Machine):
             lines.append(f"store i64 %in.{name}, ptr %{name}")
         lines.append(f"%in.flags.at = getelementptr i64, ptr %lane, i64 {lane.FLAGS}")
         lines.append("%in.flags = load i64, ptr %in.flags.at")
+        for name, number in (("code", lane.CODE), ("code_bytes", lane.CODE_BYTES)):
+            lines.append(f"%{name}.at = getelementptr i64, ptr %run, i64 {number}")
+            lines.append(f"%{name} = load i64, ptr %{name}.at")
         for at, name in _FLAGS:
             lines.append(f"%in.{name}.bit = lshr i64 %in.flags, {at}")
             lines.append(f"%in.{name} = trunc i64 %in.{name}.bit to i1")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Literal
 
 from lanewise.arm64.values import Value, known
 from lanewise.arm64.writer import Writer
+
+Access = Literal["r", "w", "rw"]
 
 
 class Fields:
@@ -77,8 +80,8 @@ class Machine(Writer):
     # --- memory ------------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def check(self, address: Value, count: int) -> None:
-        """Stop unless bytes from there on are in memory."""
+    def check(self, address: Value, count: int, access: Access) -> None:
+        """Stop unless bytes from there on are in memory; before anything is changed."""
 
     @abstractmethod
     def load(self, address: Value, bits: int) -> Value:
@@ -131,10 +134,10 @@ class Machine(Writer):
         return self.invert(plain) if number % 2 and number < 14 else plain
 
 
-RUNNING, SVC, BRK, HLT, WFI, UNDEFINED, UNALIGNED_PC, PC_OUTSIDE, MEMORY, ALIGNMENT = range(10)
+RUNNING, SVC, BRK, HLT, WFI, UNDEFINED, UNALIGNED_PC, PC_OUTSIDE, MEMORY, ALIGNMENT, BREAKPOINT, WATCHPOINT = range(12)
 REASONS = (
     "cycles", "svc", "brk", "hlt", "wfi", "undefined instruction", "unaligned pc", "pc out of range",
-    "memory out of range", "unaligned address",
+    "memory out of range", "unaligned address", "breakpoint", "watchpoint",
 )  # fmt: skip
 """Why a lane stopped, by the number that it leaves."""
 LEFT = 255

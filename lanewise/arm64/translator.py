@@ -35,6 +35,8 @@ class Translator(LaneMachine):
         """Instructions of the block ahead of this one."""
         self._count = ""
         self._ways: tuple[Value | None, Value] | None = None
+        self._writes = False
+        """Whether the instruction changes memory."""
         self._wanted: list[int] = []
         self._labels: dict[int, str] = {}
 
@@ -100,6 +102,22 @@ class Translator(LaneMachine):
         self.emit("br label %stopped")
         self.start(on)
 
+    def changed(self) -> None:
+        self._writes = True
+        self.emit("store i1 true, ptr %wrote")
+
+    def _leave_if_changed(self) -> None:
+        """Behind an instruction that has changed translated code, its own block perhaps: the interpreter goes on."""
+        self.head.append("%wrote = alloca i1")
+        flag = self.assign(1, "load i1, ptr %wrote")
+        leave, on = self.label("leave"), self.label("on")
+        self.emit(f"br {flag.typed}, label %{leave}, label %{on}, !prof !0")
+        self.start(leave)
+        self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
+        self.emit(f"store {self.add(Value(64, self._count), self._before + 1).typed}, ptr %cycles")
+        self.emit("br label %leave")
+        self.start(on)
+
     # --- the whole ---------------------------------------------------------------------------------------------------
 
     def translate(self, entries: Iterable[int]) -> str:
@@ -125,7 +143,7 @@ class Translator(LaneMachine):
         self.emit("br label %stopped")
         self.start("stopped")
         self.leave()
-        return self.function("arm64.translated", "dispatch")
+        return self.function("arm64_translated", "dispatch")
 
     def _word(self, address: int) -> int | None:
         at = address - self._base
@@ -158,7 +176,12 @@ class Translator(LaneMachine):
             self.pc = known(64, address + 4 * number)
             row = row_of(word)
             assert row is not None
+            self._writes = False
+            at = len(self.lines)
             row.meaning(self, fields_of(row, word))
+            if self._writes:
+                self.lines.insert(at, "  store i1 false, ptr %wrote")
+                self._leave_if_changed()
             if dict(row.settled).get({"b": "op", "br": "opc"}.get(row.name, "")) == 1:  # a call, which comes back
                 self._wanted.append(address + 4 * number + 4)
                 self._label(address + 4 * number + 4)

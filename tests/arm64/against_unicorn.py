@@ -16,10 +16,8 @@ import numpy as np
 import unicorn
 from unicorn import arm64_const as names
 
-from lanewise.arm64 import lane
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.encodings import TABLE, Row
-from lanewise.arm64.machine import REASONS
 
 SIZE = 8192
 AT = 4096
@@ -118,27 +116,24 @@ def _is_defined(case: Case, row: Row) -> bool:
 
 
 def on_lanewise(cases: list[Case], device: str) -> list[tuple[Any, ...]]:
-    """What each case leaves: why it stopped, registers with the counter, flags, memory."""
+    """What each case leaves: why it stopped, registers with the counter, flags, memory, vectors."""
     cpu = ParallelCPU(len(cases), SIZE, "private", device)
-    states = cpu.states
-    for number, case in enumerate(cases):
-        states[number, :32] = case.registers
-        states[number, lane.FLAGS] = case.flags
-        states[number, lane.VECTORS : lane.VECTORS + 64] = case.vectors
-    states[:, lane.PC] = AT
-    cpu.states = states
-    cpu.memory = np.concatenate([case.memory for case in cases])
-    cpu.execute(1)
-    states, memory = cpu.states, cpu.memory.reshape(-1, SIZE)
+    cpu.registers = np.stack([case.registers for case in cases])
+    cpu.flags = np.array([case.flags for case in cases], np.uint64)
+    cpu.vectors = np.stack([case.vectors for case in cases]).reshape(-1, 32, 2)
+    cpu.write_memory(0, np.stack([case.memory for case in cases]))
+    cpu.set_pc_all(AT)
+    result = cpu.step()
+    registers, vectors, flags, memory = cpu.registers, cpu.vectors, cpu.flags, cpu.read_memory_all(0, SIZE)
     return [
         (
-            REASONS[int(one[lane.REASON])],
-            [*map(int, one[:32]), int(one[lane.PC])],
-            int(one[lane.FLAGS]),
+            reason,
+            [*map(int, registers[at]), int(result.pcs_per_lane[at])],
+            int(flags[at]),
             bytes(memory[at]),
-            [int(low) | int(high) << 64 for low, high in one[lane.VECTORS : lane.VECTORS + 64].reshape(-1, 2)],
+            [int(low) | int(high) << 64 for low, high in vectors[at]],
         )
-        for at, one in enumerate(states)
+        for at, reason in enumerate(result.stop_reasons)
     ]
 
 

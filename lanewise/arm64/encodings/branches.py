@@ -58,7 +58,7 @@ def _nothing(m: Machine, f: Fields) -> None:
 
 
 def _forget_exclusive(m: Machine, f: Fields) -> None:
-    m.set_special("exclusive", known(64, -1))
+    m.set_special("exclusive", known(64, 0))
 
 
 _FLAGS_LOW = 28

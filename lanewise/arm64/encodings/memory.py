@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from lanewise.arm64.encodings.arithmetic import extended
 from lanewise.arm64.encodings.row import Meaning, Row, rows
-from lanewise.arm64.machine import ALIGNMENT, Fields, Machine
+from lanewise.arm64.machine import ALIGNMENT, Access, Fields, Machine
 from lanewise.arm64.values import Value, known
 
 
 def _access(m: Machine, f: Fields, address: Value) -> None:
     """Load or store `size` by `opc`: a store, a load, a load with the sign to 64 bits, and to 32."""
     bits, kind = 8 << f.size.number, f.opc.number
-    m.check(address, bits // 8)
+    m.check(address, bits // 8, "r" if kind else "w")
     if kind == 0:
         m.store(address, m.read(f.Rt, bits))
         return
@@ -59,7 +59,7 @@ def _prefetch_indexed(m: Machine, f: Fields) -> None:
 def _literal(m: Machine, f: Fields) -> None:
     address = m.add(m.pc, m.left(m.resize(f.imm19, 64, sign=True), 2))
     bits = 64 if f.opc.number == 1 else 32
-    m.check(address, bits // 8)
+    m.check(address, bits // 8, "r")
     m.write(f.Rt, m.resize(m.load(address, bits), 64, sign=f.opc.number == 2))
 
 
@@ -72,7 +72,7 @@ def _pair(mode: int) -> Meaning:
         base = m.read(f.Rn, sp=True)
         changed = m.add(base, offset)
         address = base if mode == 1 else changed
-        m.check(address, bits // 4)
+        m.check(address, bits // 4, "r" if f.L.number else "w")
         second = m.add(address, bits // 8)
         if f.L.number:
             x, y = m.load(address, bits), m.load(second, bits)
@@ -94,7 +94,7 @@ def _pair(mode: int) -> Meaning:
 def _access_vector(m: Machine, f: Fields, address: Value) -> None:
     """1 to 16 bytes, by `size` and the upper bit of `opc`."""
     bits = 8 << (f.size.number | (f.opc.number & 2) << 1)
-    m.check(address, bits // 8)
+    m.check(address, bits // 8, "r" if f.opc.number & 1 else "w")
     if f.opc.number & 1:
         m.write_vector(f.Rt, m.load(address, bits))
     else:
@@ -135,7 +135,7 @@ def _indexed_vector(m: Machine, f: Fields) -> None:
 def _literal_vector(m: Machine, f: Fields) -> None:
     address = m.add(m.pc, m.left(m.resize(f.imm19, 64, sign=True), 2))
     bits = 32 << f.opc.number
-    m.check(address, bits // 8)
+    m.check(address, bits // 8, "r")
     m.write_vector(f.Rt, m.load(address, bits))
 
 
@@ -146,7 +146,7 @@ def _pair_vector(mode: int) -> Meaning:
         base = m.read(f.Rn, sp=True)
         changed = m.add(base, offset)
         address = base if mode == 1 else changed
-        m.check(address, bits // 4)
+        m.check(address, bits // 4, "r" if f.L.number else "w")
         second = m.add(address, bits // 8)
         if f.L.number:
             x, y = m.load(address, bits), m.load(second, bits)
@@ -164,18 +164,18 @@ def _pair_vector(mode: int) -> Meaning:
 # --- in order, and all at once ---------------------------------------------------------------------------------------
 
 
-def _aligned(m: Machine, address: Value, bits: int) -> str:
+def _aligned(m: Machine, address: Value, bits: int, access: Access = "rw") -> str:
     """Where an access must be whole; a lane stops where it could not be."""
     low = m.both(address, bits // 8 - 1)
     m.stop_if(m.compare("ne", low, 0), ALIGNMENT, address)
-    m.check(address, bits // 8)
+    m.check(address, bits // 8, access)
     return m.place(address)
 
 
 def _ordered(m: Machine, f: Fields) -> None:
     """Load with what follows behind it, or store with what came before ahead of it."""
     bits = 8 << f.size.number
-    at = _aligned(m, m.read(f.Rn, sp=True), bits)
+    at = _aligned(m, m.read(f.Rn, sp=True), bits, "r" if f.L.number else "w")
     if f.L.number:
         value = m.assign(bits, f"load atomic i{bits}, ptr {at} seq_cst, align {bits // 8}")
         m.write(f.Rt, m.resize(value, 64))
@@ -187,9 +187,9 @@ def _load_exclusive(m: Machine, f: Fields) -> None:
     """Remember what was there: a store succeeds while that is still so."""
     bits = 8 << f.size.number
     address = m.read(f.Rn, sp=True)
-    at = _aligned(m, address, bits)
+    at = _aligned(m, address, bits, "r")
     value = m.assign(bits, f"load atomic i{bits}, ptr {at} seq_cst, align {bits // 8}")
-    m.set_special("exclusive", address)
+    m.set_special("exclusive", m.invert(address))
     m.set_special("seen", m.resize(value, 64))
     m.write(f.Rt, m.resize(value, 64))
 
@@ -197,7 +197,7 @@ def _load_exclusive(m: Machine, f: Fields) -> None:
 def _store_exclusive(m: Machine, f: Fields) -> None:
     bits = 8 << f.size.number
     address = m.read(f.Rn, sp=True)
-    held = m.compare("eq", m.special("exclusive"), address)
+    held = m.compare("eq", m.special("exclusive"), m.invert(address))
     seen, value = m.resize(m.special("seen"), bits), m.read(f.Rt, bits)
     attempt, done = m.label("attempt"), m.label("done")
     m.head.append("%failed = alloca i32")
@@ -210,7 +210,7 @@ def _store_exclusive(m: Machine, f: Fields) -> None:
     m.emit(f"store {m.resize(m.invert(won), 32).typed}, ptr %failed")
     m.emit(f"br label %{done}")
     m.start(done)
-    m.set_special("exclusive", known(64, -1))
+    m.set_special("exclusive", known(64, 0))
     m.write(f.Rs, m.assign(32, "load i32, ptr %failed"))
 
 
@@ -300,5 +300,5 @@ ROWS: list[Row] = [
 
 def _load_ordered(m: Machine, f: Fields) -> None:
     bits = 8 << f.size.number
-    at = _aligned(m, m.read(f.Rn, sp=True), bits)
+    at = _aligned(m, m.read(f.Rn, sp=True), bits, "r")
     m.write(f.Rt, m.resize(m.assign(bits, f"load atomic i{bits}, ptr {at} acquire, align {bits // 8}"), 64))

@@ -30,7 +30,7 @@ def _many(opcode: int, changes: bool) -> Meaning:
         bits, element = e.whole(f), 8 << f.size.number
         count, each = turns * repeats, bits // element
         base = m.read(f.Rn, sp=True)
-        m.check(base, count * bits // 8)
+        m.check(base, count * bits // 8, "r" if f.L.number else "w")
         columns = [m.read_vector(_register(m, f.Rt, at), bits) for at in range(count)] if not f.L.number else []
         if turns == 1:
             for at in range(count):
@@ -61,7 +61,7 @@ def _one(element: int, turns: int, changes: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         base = m.read(f.Rn, sp=True)
         size = element // 8
-        m.check(base, turns * size)
+        m.check(base, turns * size, "r" if f.L.number else "w")
         at = m.mul(m.resize(f.index, 128), element)
         hole = m.invert(m.left(known(128, (1 << element) - 1), at))
         found = [m.load(m.add(base, turn * size), element) for turn in range(turns)] if f.L.number else []
@@ -84,7 +84,7 @@ def _repeated(turns: int, changes: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         element = 8 << f.size.number
         base = m.read(f.Rn, sp=True)
-        m.check(base, turns * element // 8)
+        m.check(base, turns * element // 8, "r")
         for turn in range(turns):
             value = m.load(m.add(base, turn * element // 8), element)
             m.write_vector(_register(m, f.Rt, turn), e.spread(m, e.whole(f), element, value))

@@ -1,0 +1,47 @@
+"""Arguments of people, checked: what is wrong with them is said in one sentence."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from lanewise.errors import ArgumentError
+
+
+def whole(value: Any, what: str, least: int, most: int) -> int:
+    """A whole number within limits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{what} is {value!r}; it is a whole number") from None
+    if not least <= number <= most:
+        raise ArgumentError(
+            f"{what} is {number}; it is {least} or more" + (f", and {most} or less" if number > most else "")
+        )
+    return number
+
+
+def memory_choice(value: Any) -> str:
+    """Whether lanes share their memory."""
+    if value not in ("shared", "private"):
+        raise ArgumentError(f"memory is {value!r}; it is 'shared' or 'private'")
+    return str(value)
+
+
+def lane_number(value: Any, lanes: int) -> int:
+    """The number of a lane that there is."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"a lane is a number, not {value!r}") from None
+    if not 0 <= number < lanes:
+        raise ArgumentError(f"there is no lane {number}: there are {lanes:,}, from 0 on")
+    return number
+
+
+def address_range(address: Any, count: Any, size: int) -> int:
+    """Where bytes begin that are in memory."""
+    number, length = whole(address, "address", 0, 2**64 - 1), whole(count, "count", 0, 2**64 - 1)
+    if number + length > size:
+        raise ArgumentError(f"{length:,} bytes at address {number:#x} do not fit a memory of {size:,} bytes")
+    return number

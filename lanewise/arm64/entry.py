@@ -1,0 +1,155 @@
+"""The entry of launches: each lane is found by its number, and run for a while."""
+
+from __future__ import annotations
+
+from lanewise.arm64 import lane
+from lanewise.arm64.lane_machine import PARAMETERS
+from lanewise.arm64.machine import LEFT, RUNNING
+
+ENTRY = "arm64_lanes"
+_STEPS = 16
+"""Instructions that are interpreted before the translation is tried again."""
+_GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
+
+
+def entry_ir(gpu: bool, translated: bool) -> str:
+    """The entry in LLVM's text."""
+    names = ["arm64_interpret", *(["arm64_translated"] if translated else [])]
+    declared = "".join(f"declare void @{name}({PARAMETERS})\n" for name in names)
+    return declared + (_BOTH if translated else _INTERPRETED) + (_gpu_entry() if gpu else _host_entry())
+
+
+def _word(number: int, name: str, llvm: str = "i64") -> str:
+    return f"""  %{name}.at = getelementptr i64, ptr %run, i64 {number}
+  %{name} = load {llvm}, ptr %{name}.at, align 8
+"""
+
+
+def _told() -> str:
+    return (
+        _word(lane.MEMORY, "memories", "ptr")
+        + _word(lane.SIZE, "size")
+        + _word(lane.LANES, "lanes")
+        + _word(lane.LIMIT, "limit")
+        + _word(lane.STATES, "states", "ptr")
+        + _word(lane.SPACING, "spacing")
+        + _word(lane.FRESH, "fresh")
+        + _word(lane.SUMMARIES, "summaries", "ptr")
+        + _word(lane.MODIFIED, "modifieds", "ptr")
+        + _word(lane.MODIFIED_STEP, "modified_step")
+    )
+
+
+def _cell(number: int, name: str) -> str:
+    return f"  %{name} = getelementptr i64, ptr %lane, i64 {number}\n"
+
+
+def _summarise() -> str:
+    text = f"""  %summary_offset = mul i64 %i, {8 * len(lane.SUMMARY)}
+  %summary = getelementptr i8, ptr %summaries, i64 %summary_offset
+"""
+    for at, number in enumerate(lane.SUMMARY):
+        text += _cell(number, f"from.{at}")
+        text += f"""  %said.{at} = load i64, ptr %from.{at}
+  %to.{at} = getelementptr i64, ptr %summary, i64 {at}
+  store i64 %said.{at}, ptr %to.{at}
+"""
+    return text
+
+
+def _run() -> str:
+    """Run lane %i, unless it goes on and has stopped; then go to %next."""
+    return f"""  %state_offset = mul i64 %i, {lane.WORDS * 8}
+  %lane = getelementptr i8, ptr %states, i64 %state_offset
+  %memory_offset = mul i64 %i, %spacing
+  %memory = getelementptr i8, ptr %memories, i64 %memory_offset
+  %modified_offset = mul i64 %i, %modified_step
+  %modified = getelementptr i8, ptr %modifieds, i64 %modified_offset
+{_cell(lane.CYCLES, "cycles")}{_cell(lane.REASON, "reason")}{_cell(lane.DETAIL, "detail")}
+  %anew = icmp ne i64 %fresh, 0
+  br i1 %anew, label %begin, label %look
+look:
+  %stopped_by = load i64, ptr %reason
+  %goes_on = icmp eq i64 %stopped_by, {RUNNING}
+  br i1 %goes_on, label %go, label %next
+begin:
+  store i64 0, ptr %cycles
+  store i64 0, ptr %detail
+  br label %go
+go:
+  call void @arm64_run({_GIVEN})
+{_summarise()}  br label %next
+"""
+
+
+def _host_entry() -> str:
+    """Workers take lane after lane."""
+    return f"""define void @{ENTRY}(ptr %launch, ptr %worker, ptr %args) {{
+  %run = load ptr, ptr %args
+{_told()}  %next_at = getelementptr i64, ptr %run, i64 {lane.NEXT}
+  br label %next
+next:
+  %i = atomicrmw add ptr %next_at, i64 1 monotonic
+  %some = icmp ult i64 %i, %lanes
+  br i1 %some, label %work, label %over
+work:
+{_run()}over:
+  ret void
+}}
+"""
+
+
+def _gpu_entry() -> str:
+    """A thread a lane."""
+    return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {{
+{_told()}  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %group_size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first = mul i32 %group, %group_size
+  %number = add i32 %first, %local
+  %i = zext i32 %number to i64
+  %some = icmp ult i64 %i, %lanes
+  br i1 %some, label %work, label %next
+work:
+{_run()}next:
+  ret void
+}}
+"""
+
+
+_INTERPRETED = f"""define internal void @arm64_run({PARAMETERS}) alwaysinline {{
+  call void @arm64_interpret({_GIVEN})
+  ret void
+}}
+"""
+_BOTH = f"""define internal void @arm64_run({PARAMETERS}) {{
+  %cycles = getelementptr i64, ptr %lane, i64 {lane.CYCLES}
+  %reason = getelementptr i64, ptr %lane, i64 {lane.REASON}
+  br label %again
+again:
+  %changed = load atomic i64, ptr %modified monotonic, align 8
+  %stale = icmp ne i64 %changed, 0
+  br i1 %stale, label %interpreted, label %translated
+interpreted:
+  call void @arm64_interpret({_GIVEN})
+  ret void
+translated:
+  call void @arm64_translated({_GIVEN})
+  %why = load i64, ptr %reason
+  %left = icmp eq i64 %why, {LEFT}
+  br i1 %left, label %some, label %over
+some:
+  %so_far = load i64, ptr %cycles
+  %further = add i64 %so_far, {_STEPS}
+  %until = call i64 @llvm.umin.i64(i64 %further, i64 %limit)
+  call void @arm64_interpret(ptr %lane, ptr %memory, i64 %size, i64 %until, ptr %run, ptr %modified)
+  %still = load i64, ptr %reason
+  %running = icmp eq i64 %still, {RUNNING}
+  %now = load i64, ptr %cycles
+  %more = icmp ult i64 %now, %limit
+  %go_on = and i1 %running, %more
+  br i1 %go_on, label %again, label %over
+over:
+  ret void
+}}
+"""

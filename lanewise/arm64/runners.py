@@ -1,0 +1,117 @@
+"""How lanes run on a device: their code is loaded, and a launch runs each of them for a while."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from lanewise.arm64.entry import ENTRY
+from lanewise.arm64.program import entry_code, interpreter_code, translated_code
+from lanewise.compiler import Target, load_object
+from lanewise.devices.cpu import CpuDevice
+from lanewise.devices.cpu_launch import NativeCode
+from lanewise.devices.cuda import CudaDevice
+from lanewise.errors import ArgumentError
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+_GROUP = 64
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What is to be translated: the code at an address, from some entries on."""
+
+    base: int
+    code: bytes
+    entries: tuple[int, ...]
+
+
+def _pieces(target: Target, translation: Translation | None, debugging: bool) -> list[bytes]:
+    """All code that a launch needs."""
+    pieces = [entry_code(target, translation is not None), interpreter_code(target, debugging)]
+    if translation is not None:
+        pieces.append(translated_code(target, translation.code, translation.base, translation.entries))
+    return pieces
+
+
+class Runner(Protocol):
+    """Lanes on one device."""
+
+    def load(self, translation: Translation | None, debugging: bool) -> None:
+        """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if there is one."""
+
+    def run(self, words: Words, lanes: int) -> None:
+        """Run all lanes as the words say, and wait for them."""
+
+    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
+        """A copy of bytes of the device."""
+
+    def write(self, address: int, data: bytes) -> None:
+        """Set bytes of the device."""
+
+
+class CpuRunner:
+    """Cores take lane after lane."""
+
+    def __init__(self, device: CpuDevice) -> None:
+        self._device = device
+        self._code: NativeCode | None = None
+
+    def load(self, translation: Translation | None, debugging: bool) -> None:
+        library = load_object(_pieces(Target.host(), translation, debugging), [ENTRY], {})
+        self._code = NativeCode("arm64", library.address(ENTRY), library)
+
+    def run(self, words: Words, lanes: int) -> None:
+        assert self._code is not None
+        block = np.array([words.ctypes.data], np.uint64).tobytes()
+        launch = self._device.launch_native(self._code, block, min(lanes, self._device.properties.cores), [words])
+        try:
+            launch.wait()
+        except KeyboardInterrupt:
+            launch.wait()  # which is soon: nobody may look at lanes that are still running
+            raise
+
+    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
+        return np.frombuffer(ctypes.string_at(address, count), np.uint8).copy()
+
+    def write(self, address: int, data: bytes) -> None:
+        ctypes.memmove(address, data, len(data))
+
+
+class CudaRunner:
+    """A thread a lane."""
+
+    def __init__(self, device: CudaDevice) -> None:
+        self._device = device
+        self._kernel: Any = None
+
+    def load(self, translation: Translation | None, debugging: bool) -> None:
+        pieces = _pieces(self._device.target, translation, debugging)
+        self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
+
+    def run(self, words: Words, lanes: int) -> None:
+        told = self._device.array(words)
+        self._device.launch_native(self._kernel, lanes, min(_GROUP, lanes), [told.address])
+        try:
+            self._device.synchronize()
+        except KeyboardInterrupt:
+            self._device.synchronize()
+            raise
+
+    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
+        return self._device.read(address, count)
+
+    def write(self, address: int, data: bytes) -> None:
+        self._device.write(address, data)
+
+
+def runner_for(device: Any) -> Runner:
+    """The runner of a device."""
+    if isinstance(device, CpuDevice):
+        return CpuRunner(device)
+    if isinstance(device, CudaDevice):
+        return CudaRunner(device)
+    raise ArgumentError(f"the device {device.name} runs nothing; write cpu or cuda")
