@@ -14,6 +14,8 @@ from lanewise.arm64.values import Value, known
 
 _ZERO, _NOWHERE = 32, 33
 """Where the registers are read and written that are number 31 and not the stack pointer."""
+_NO_INSTRUCTION, _SATURATED = 1, 2
+"""What a row's function gives: 0 where there is nothing to say."""
 
 
 class Interpreter(LaneMachine):
@@ -114,7 +116,7 @@ class Interpreter(LaneMachine):
             self._row(row)
         self.start("called")
         self.head.append("%why = alloca i32")
-        self.undefined_if(self.compare("ne", self.assign(32, "load i32, ptr %why"), 0))
+        self._remark(self.assign(32, "load i32, ptr %why"))
         self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
         self.start("next")
@@ -132,6 +134,16 @@ class Interpreter(LaneMachine):
         self.start("stopped")
         self.leave()
         return "".join(self.functions) + self.function("arm64.interpret", "loop")
+
+    def _remark(self, why: Value) -> None:
+        """Heed what a row's function gives, which is 0 for almost all."""
+        some, on = self.label("remark"), self.label("on")
+        self.emit(f"br {self.compare('ne', why, 0).typed}, label %{some}, label %{on}, !prof !0")
+        self.start(some)
+        self.undefined_if(self.compare("eq", why, _NO_INSTRUCTION))
+        self.saturated(known(1, 1))
+        self.emit(f"br label %{on}")
+        self.start(on)
 
     def fields(self, row: Row) -> Fields:
         """The fields of the word at hand."""
@@ -160,12 +172,14 @@ class Interpreter(LaneMachine):
 
 
 class RowFunction(Interpreter):
-    """What one row does, where that is registers alone: gives 0, or 1 if the word is no instruction."""
+    """What one row does, where that is registers alone: gives 0, or what the loop has to heed."""
+
+    _why = known(32, 0)
 
     def text(self, row: Row, number: int) -> str:
         """The function."""
         row.meaning(self, self.fields(row))
-        lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
+        lines = [*(f"  {line}" for line in self.head), *self.lines, f"  ret {self._why.typed}"]
         head = f"define internal i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word) noinline {{"
         return "\n".join([head, *lines, "}", ""])
 
@@ -174,8 +188,11 @@ class RowFunction(Interpreter):
         stop, on = self.label("stop"), self.label("on")
         self.emit(f"br {flag.typed}, label %{stop}, label %{on}")
         self.start(stop)
-        self.emit("ret i32 1")
+        self.emit(f"ret i32 {_NO_INSTRUCTION}")
         self.start(on)
+
+    def saturated(self, flag: Value) -> None:
+        self._why = self.left(self.resize(flag, 32), _SATURATED - 1)
 
 
 def constants() -> str:

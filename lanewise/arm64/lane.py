@@ -11,11 +11,13 @@ CYCLES = 34
 REASON = 35
 DETAIL = 36
 """Why the lane stopped, and what there is to say of it: a number in the instruction, or an address."""
-SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39}
-"""Registers of the system, and what an exclusive load saw where."""
-VECTORS = 40
+SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39, "seen_above": 40, "fpcr": 41, "fpsr": 42}
+"""Registers of the system, and what an exclusive load saw where: 8 bytes, and those behind them if it was of two."""
+SATURATED = 27
+"""The bit of `fpsr` that stays set once a number was too large or too small for its place."""
+VECTORS = 44
 """32 registers of 16 bytes."""
-WORDS = 104
+WORDS = 108
 
 MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING = range(7)
 """What a run is told: where memory is and how large, how many lanes, how many instructions each may run, where lanes

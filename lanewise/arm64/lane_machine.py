@@ -31,6 +31,9 @@ class LaneMachine(Machine):
     def set_special(self, name: str, value: Value) -> None:
         self.emit(f"store {value.typed}, ptr %{name}")
 
+    def saturated(self, flag: Value) -> None:
+        self.set_special("fpsr", self.either(self.special("fpsr"), self.left(self.resize(flag, 64), lane.SATURATED)))
+
     # --- memory ------------------------------------------------------------------------------------------------------
 
     def check(self, address: Value, count: int) -> None:

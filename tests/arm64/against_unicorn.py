@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass
+from fnmatch import fnmatchcase as fnmatch
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from lanewise.arm64.machine import REASONS
 
 SIZE = 8192
 AT = 4096
+SATURATED = 1 << lane.SATURATED
+"""Of FPSR only this bit is compared: Lanewise does not keep what became of numbers of floating point."""
 """Where the instruction is, in the middle of its lane's memory."""
 REGISTERS = [getattr(names, f"UC_ARM64_REG_X{number}") for number in range(31)] + [names.UC_ARM64_REG_SP]
 VECTORS = [getattr(names, f"UC_ARM64_REG_Q{number}") for number in range(32)]
@@ -38,6 +41,7 @@ class Case:
     flags: int
     memory: np.ndarray[Any, Any]
     vectors: np.ndarray[Any, Any]
+    fpsr: int
 
 
 def cases_of(row: Row, count: int, random: np.random.Generator) -> list[Case]:
@@ -63,7 +67,8 @@ def cases_of(row: Row, count: int, random: np.random.Generator) -> list[Case]:
         memory = random.integers(0, 256, SIZE, np.uint8)
         memory[3::4] = 0x91  # each word an addition: Unicorn looks at what is behind an instruction, and may abort
         memory[AT : AT + 4] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)
-        found.append(Case(row, word, registers, int(random.integers(0, 16)) << 28, memory, _vectors(random)))
+        flags, fpsr = int(random.integers(0, 16)) << 28, SATURATED if random.random() < 0.1 else 0
+        found.append(Case(row, word, registers, flags, memory, _vectors(random), fpsr))
     return [case for case in found if _is_defined(case, row)]
 
 
@@ -83,6 +88,11 @@ def _vectors(random: np.random.Generator) -> np.ndarray[Any, Any]:
             words[at] = random.choice(EDGES)
         elif kind < 0.75 and at:
             words[at] = words[at - 1]
+        elif kind < 0.85:
+            size = int(random.choice([8, 16, 32, 64]))
+            edges = [0, 1, (1 << size - 1) - 1, 1 << size - 1, (1 << size) - 1, *map(int, random.integers(-70, 70, 5))]
+            parts = random.choice(np.array([edge & (1 << size) - 1 for edge in edges], np.uint64), 64 // size)
+            words[at] = np.uint64(sum(int(part) << size * place for place, part in enumerate(parts)))
     return words
 
 
@@ -124,6 +134,7 @@ def on_lanewise(cases: list[Case], device: str) -> list[tuple[Any, ...]]:
     for number, case in enumerate(cases):
         states[number, :32] = case.registers
         states[number, lane.FLAGS] = case.flags
+        states[number, lane.SPECIAL["fpsr"]] = case.fpsr
         states[number, lane.VECTORS : lane.VECTORS + 64] = case.vectors
     states[:, lane.PC] = AT
     cpu.states = states
@@ -137,6 +148,7 @@ def on_lanewise(cases: list[Case], device: str) -> list[tuple[Any, ...]]:
             int(one[lane.FLAGS]),
             bytes(memory[at]),
             [int(low) | int(high) << 64 for low, high in one[lane.VECTORS : lane.VECTORS + 64].reshape(-1, 2)],
+            int(one[lane.SPECIAL["fpsr"]]) & SATURATED,
         )
         for at, one in enumerate(states)
     ]
@@ -167,6 +179,7 @@ class Peer:
         machine.reg_write(names.UC_ARM64_REG_NZCV, case.flags)
         for number, (low, high) in zip(VECTORS, case.vectors.reshape(-1, 2).tolist(), strict=True):
             machine.reg_write(number, low | high << 64)
+        machine.reg_write(names.UC_ARM64_REG_FPSR, case.fpsr)
         machine.ctl_remove_cache(0, SIZE)
         self.stopped = ""
         reason = "cycles"
@@ -184,7 +197,8 @@ class Peer:
         registers = [machine.reg_read(number) for number in REGISTERS] + [machine.reg_read(names.UC_ARM64_REG_PC)]
         vectors = [machine.reg_read(number) for number in VECTORS]
         flags = machine.reg_read(names.UC_ARM64_REG_NZCV)
-        return reason, registers, flags, bytes(machine.mem_read(0, SIZE)), vectors
+        fpsr = machine.reg_read(names.UC_ARM64_REG_FPSR) & SATURATED
+        return reason, registers, flags, bytes(machine.mem_read(0, SIZE)), vectors, fpsr
 
 
 def differences(rows: list[Row], count: int, seed: int, device: str) -> list[str]:
@@ -210,17 +224,18 @@ def _difference(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> str:
     memory = ["memory"] if ours[3] != theirs[3] else []
     pairs = enumerate(zip(ours[4], theirs[4], strict=True))
     vectors = [f"v{at} {x:032x}, not {y:032x}" for at, (x, y) in pairs if x != y]
-    return "; ".join(registers + vectors + flags + memory)
+    saturated = [f"QC {ours[5]:x}, not {theirs[5]:x}"] if ours[5] != theirs[5] else []
+    return "; ".join(registers + vectors + flags + memory + saturated)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--row")
+    parser.add_argument("--row", help="a name, or patterns with *, commas between")
     parser.add_argument("--device", default="cpu")
     chosen = parser.parse_args()
-    rows = [row for row in TABLE if chosen.row in (None, row.name)]
+    rows = [row for row in TABLE if not chosen.row or any(fnmatch(row.name, one) for one in chosen.row.split(","))]
     found = differences(rows, chosen.cases, chosen.seed, chosen.device)
     for line in found[:5000]:
         print(line)

@@ -8,8 +8,11 @@ from lanewise.arm64.encodings import (
     floating,
     immediate,
     memory,
+    products,
     register,
+    saturating,
     scalar,
+    shifting,
     structures,
     vector,
     vector_more,
@@ -19,6 +22,8 @@ from lanewise.arm64.encodings.row import Row
 _FLAGGED = ("fcmp", "fccmp", "fcsel")
 """Rows among those of floating point that read or set flags."""
 _LONG = "crc32"
+_VECTORS = (vector, vector_more, scalar, crypto, saturating, shifting, products)
+"""Modules whose rows touch vector registers alone."""
 
 TABLE: list[Row] = [
     *immediate.ROWS,
@@ -27,5 +32,5 @@ TABLE: list[Row] = [
     *memory.ROWS,
     *structures.ROWS,
     *(replace(row, apart=row.name not in _FLAGGED) for row in floating.ROWS),
-    *(replace(row, apart=True) for row in (*vector.ROWS, *vector_more.ROWS, *scalar.ROWS, *crypto.ROWS)),
+    *(replace(row, apart=True) for module in _VECTORS for row in module.ROWS),
 ]
