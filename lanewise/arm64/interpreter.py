@@ -7,9 +7,11 @@ from lanewise.arm64.bitmasks import logical_immediates
 from lanewise.arm64.decoding import decide
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.crypto import substitutes, substitutes_back
+from lanewise.arm64.encodings.estimates import tables as estimate_tables
 from lanewise.arm64.encodings.row import WIDTHS, Row
 from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.machine import PC_OUTSIDE, RUNNING, UNALIGNED_PC, UNDEFINED, Fields, condition_table
+from lanewise.arm64.shared import definitions
 from lanewise.arm64.values import Value, known
 
 _ZERO, _NOWHERE = 32, 33
@@ -196,14 +198,14 @@ class RowFunction(Interpreter):
 
 
 def constants() -> str:
-    """Tables that the interpreter reads."""
+    """Tables that the interpreter reads, and functions that it calls."""
     boxes = "".join(
         f"@arm64.{name} = internal constant [256 x i8] [{', '.join(f'i8 {byte}' for byte in table)}]\n"
         for name, table in (("sbox", substitutes()), ("unsbox", substitutes_back()))
     )
     immediates = ", ".join(f"i64 {number}" for number in logical_immediates())
     conditions = ", ".join(f"i16 {number}" for number in condition_table())
-    return f"""{boxes}@arm64.immediates = internal constant [8192 x i64] [{immediates}]
+    return f"""{estimate_tables()}{boxes}@arm64.immediates = internal constant [8192 x i64] [{immediates}]
 @arm64.conditions = internal constant [16 x i16] [{conditions}]
 !0 = !{{!"branch_weights", i32 1, i32 2000}}
-"""
+{definitions()}"""

@@ -5,7 +5,9 @@ from dataclasses import replace
 from lanewise.arm64.encodings import (
     branches,
     crypto,
+    estimates,
     floating,
+    floating_more,
     immediate,
     memory,
     products,
@@ -22,7 +24,7 @@ from lanewise.arm64.encodings.row import Row
 _FLAGGED = ("fcmp", "fccmp", "fcsel")
 """Rows among those of floating point that read or set flags."""
 _LONG = "crc32"
-_VECTORS = (vector, vector_more, scalar, crypto, saturating, shifting, products)
+_VECTORS = (vector, vector_more, scalar, crypto, saturating, shifting, products, estimates, floating_more)
 """Modules whose rows touch vector registers alone."""
 
 TABLE: list[Row] = [
