@@ -49,6 +49,8 @@ class ParallelCPU:
             raise ArgumentError(f"memory_size is {memory_size}; it is 4 bytes or more, in whole words")
         if memory not in ("shared", "private"):
             raise ArgumentError(f"memory is {memory!r}; it can be 'shared' or 'private'")
+        if memory == "private" and memory_size % 16:
+            raise ArgumentError(f"memory_size is {memory_size}; where each lane has its own, it is in 16s of bytes")
         self._device: Any = find_device(device)
         self._lanes = num_lanes
         self._spacing = memory_size if memory == "private" else 0

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from lanewise.arm64 import lane
+from lanewise.arm64.exchange import exchange
 from lanewise.arm64.machine import LEFT, RUNNING
 from lanewise.compiler import OPTIMISED, Cache, Target, compile_module, default_cache
 
@@ -171,7 +172,14 @@ def interpreter_ir(target: Target, rest: str = _INTERPRETED) -> str:
 
     gpu = target.kind == "nvptx"
     accesses = "".join(_unaligned(bits) for bits in (16, 32, 64, 128)) if gpu else ""
-    return constants() + accesses + Interpreter(gpu).run() + rest + (_gpu_entry() if gpu else _host_entry())
+    return (
+        constants()
+        + accesses
+        + exchange(target)
+        + Interpreter(gpu).run()
+        + rest
+        + (_gpu_entry() if gpu else _host_entry())
+    )
 
 
 def interpreter_code(target: Target) -> bytes:
