@@ -16,8 +16,11 @@ from lanewise.arm64.values import Value, known
 
 _ZERO, _NOWHERE = 32, 33
 """Where the registers are read and written that are number 31 and not the stack pointer."""
-_NO_INSTRUCTION, _SATURATED = 1, 2
-"""What a row's function gives: 0 where there is nothing to say."""
+_SATURATED = 256
+"""What a row's function gives if a number did not fit; else why the lane stops, or 0."""
+_REGISTERS = "ptr %x, ptr %vectors, i32 %word"
+_WITH_MEMORY = f"{_REGISTERS}, ptr %memory, i64 %size, ptr %detail"
+"""What a row's function is given."""
 
 
 class Interpreter(LaneMachine):
@@ -142,7 +145,12 @@ class Interpreter(LaneMachine):
         some, on = self.label("remark"), self.label("on")
         self.emit(f"br {self.compare('ne', why, 0).typed}, label %{some}, label %{on}, !prof !0")
         self.start(some)
-        self.undefined_if(self.compare("eq", why, _NO_INSTRUCTION))
+        note, stop = self.label("note"), self.label("stop")
+        self.emit(f"br {self.compare('eq', why, _SATURATED).typed}, label %{note}, label %{stop}")
+        self.start(stop)
+        self.emit(f"store {self.resize(why, 64).typed}, ptr %reason")
+        self.emit("br label %stopped")
+        self.start(note)
         self.saturated(known(1, 1))
         self.emit(f"br label %{on}")
         self.start(on)
@@ -157,8 +165,9 @@ class Interpreter(LaneMachine):
 
     def _call(self, row: Row) -> None:
         number = len(self.functions)
-        self.functions.append(RowFunction(self.gpu).text(row, number))
-        why = self.assign(32, f"call i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word)")
+        function = RowFunction(self.gpu)
+        self.functions.append(function.text(row, number))
+        why = self.assign(32, f"call i32 @arm64.row.{number}({function.given})")
         self.emit(f"store {why.typed}, ptr %why")
         self.emit("br label %called")
 
@@ -174,27 +183,33 @@ class Interpreter(LaneMachine):
 
 
 class RowFunction(Interpreter):
-    """What one row does, where that is registers alone: gives 0, or what the loop has to heed."""
+    """What one row does, where that goes on to the next word: gives 0, or what the loop has to heed."""
 
     _why = known(32, 0)
+    given = _REGISTERS
 
     def text(self, row: Row, number: int) -> str:
         """The function."""
         row.meaning(self, self.fields(row))
         lines = [*(f"  {line}" for line in self.head), *self.lines, f"  ret {self._why.typed}"]
-        head = f"define internal i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word) noinline {{"
+        head = f"define internal i32 @arm64.row.{number}({self.given}) noinline {{"
         return "\n".join([head, *lines, "}", ""])
 
     def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
-        assert reason == UNDEFINED
         stop, on = self.label("stop"), self.label("on")
-        self.emit(f"br {flag.typed}, label %{stop}, label %{on}")
+        self.emit(f"br {flag.typed}, label %{stop}, label %{on}, !prof !0")
         self.start(stop)
-        self.emit(f"ret i32 {_NO_INSTRUCTION}")
+        if detail != known(64, 0):
+            self.emit(f"store {detail.typed}, ptr %detail")
+        self.emit(f"ret i32 {reason}")
         self.start(on)
 
+    def check(self, address: Value, count: int) -> None:
+        self.given = _WITH_MEMORY
+        super().check(address, count)
+
     def saturated(self, flag: Value) -> None:
-        self._why = self.left(self.resize(flag, 32), _SATURATED - 1)
+        self._why = self.select(flag, known(32, _SATURATED), known(32, 0))
 
 
 def constants() -> str:

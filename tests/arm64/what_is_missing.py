@@ -34,6 +34,8 @@ GROUPS = {
 def words_of(value: int, mask: int, count: int, random: np.random.Generator) -> list[int]:
     """Random words, with fields that are often all zeros or ones, as many that are fixed are."""
     found = random.integers(0, 1 << 32, count, np.uint64)
+    misc = np.uint64(0b11111 << 17)
+    found = np.where(random.random(count) < 0.2, found & ~misc | np.uint64(0b10000 << 17), found)
     for low, bits in ((10, 6), (16, 5), (12, 4), (5, 5), (16, 3), (0, 5)):
         field = np.uint64((1 << bits) - 1 << low)
         kind = random.random(count)

@@ -25,8 +25,8 @@ from lanewise.arm64.encodings.row import Row
 _FLAGGED = ("fcmp", "fccmp", "fcsel")
 """Rows among those of floating point that read or set flags."""
 _LONG = "crc32"
-_VECTORS = (vector, vector_more, scalar, crypto, saturating, shifting, products, estimates, floating_more)
-"""Modules whose rows touch vector registers alone."""
+_VECTORS = (structures, vector, vector_more, scalar, crypto, saturating, shifting, products, estimates, floating_more)
+"""Modules whose rows are about vector registers."""
 
 TABLE: list[Row] = [
     *immediate.ROWS,
@@ -34,7 +34,6 @@ TABLE: list[Row] = [
     *(replace(row, apart=row.name == _LONG) for row in register.ROWS),
     *memory.ROWS,
     *pairs.ROWS,
-    *structures.ROWS,
     *(replace(row, apart=row.name not in _FLAGGED) for row in floating.ROWS),
     *(replace(row, apart=True) for module in _VECTORS for row in module.ROWS),
 ]

@@ -112,6 +112,7 @@ _CACHES = {"ic ivau": "0101", "dc cvac": "1010", "dc cvau": "1011", "dc civac": 
 _FIXED = {
     "1 011 0000 0000 001": 0x8444C004,  # CTR_EL0: lines of 64 bytes
     "1 011 0000 0000 111": 4,  # DCZID_EL0: what is cleared at once, in words, as a power of two
+    "1 011 1101 0000 011": 0,  # TPIDRRO_EL0: what a system tells its programs, of which there is none
     "1 011 1110 0000 000": 1_000_000_000,  # CNTFRQ_EL0: the counter is in nanoseconds
 }
 
