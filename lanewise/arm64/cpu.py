@@ -166,6 +166,24 @@ class ParallelCPU:
     def flags(self, value: Any) -> None:
         self._set_all(lane.FLAGS, 1, _shaped(value, (self._lanes,), "flags").reshape(-1, 1), "flags")
 
+    @property
+    def fpcr(self) -> Array:
+        """FPCR of all lanes."""
+        return self._states.get()[:, lane.SPECIAL["fpcr"]].copy()
+
+    @fpcr.setter
+    def fpcr(self, value: Any) -> None:
+        self._set_all(lane.SPECIAL["fpcr"], 1, _shaped(value, (self._lanes,), "fpcr").reshape(-1, 1), "fpcr")
+
+    @property
+    def fpsr(self) -> Array:
+        """FPSR of all lanes."""
+        return self._states.get()[:, lane.SPECIAL["fpsr"]].copy()
+
+    @fpsr.setter
+    def fpsr(self, value: Any) -> None:
+        self._set_all(lane.SPECIAL["fpsr"], 1, _shaped(value, (self._lanes,), "fpsr").reshape(-1, 1), "fpsr")
+
     def _get(self, number: int, word: int, count: int) -> Array:
         at = self._states.address + (lane_number(number, self._lanes) * lane.WORDS + word) * 8
         return self._runner.read(at, count * 8).view(np.uint64)

@@ -7,6 +7,7 @@ from lanewise.arm64.bitmasks import logical_immediates
 from lanewise.arm64.decoding import decide
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.crypto import substitutes, substitutes_back
+from lanewise.arm64.encodings.estimates import tables as estimate_tables
 from lanewise.arm64.encodings.row import WIDTHS, Row
 from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.machine import (
@@ -20,10 +21,18 @@ from lanewise.arm64.machine import (
     Fields,
     condition_table,
 )
+from lanewise.arm64.shared import definitions
 from lanewise.arm64.values import Value, known
 
 _ZERO, _NOWHERE = 32, 33
 """Where the registers are read and written that are number 31 and not the stack pointer."""
+_PIECES = 8
+_SATURATED = 256
+"""What a row's function gives if a number did not fit; else why the lane stops, or 0."""
+_REGISTERS = "ptr %x, ptr %vectors, i32 %word"
+_WITH_MEMORY = f"{_REGISTERS}, ptr %memory, i64 %size, ptr %detail, i64 %code, i64 %code_bytes, ptr %modified"
+_WATCHED = f"{_WITH_MEMORY}, ptr %debug, ptr %lane, ptr %cycles, i64 %pc"
+"""What a row's function is given."""
 
 
 class Interpreter(LaneMachine):
@@ -34,6 +43,7 @@ class Interpreter(LaneMachine):
         self.debugging = debugging
         self.pc = Value(64, "%pc")
         self.jumped = False
+        self.declared: list[str] = []
         self.functions: list[str] = []
         """Of rows that are long."""
 
@@ -100,8 +110,8 @@ class Interpreter(LaneMachine):
 
     # --- the whole ---------------------------------------------------------------------------------------------------
 
-    def run(self) -> str:
-        """The function that runs one lane."""
+    def pieces(self) -> list[str]:
+        """The function that runs one lane, and some pieces with what it calls: they are compiled side by side."""
         self.start("loop")
         cycles = self.assign(64, "load i64, ptr %cycles")
         over = self.compare("uge", cycles, Value(64, "%limit"))
@@ -127,7 +137,7 @@ class Interpreter(LaneMachine):
             self._row(row)
         self.start("called")
         self.head.append("%why = alloca i32")
-        self.undefined_if(self.compare("ne", self.assign(32, "load i32, ptr %why"), 0))
+        self._remark(self.assign(32, "load i32, ptr %why"))
         self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
         self.start("next")
@@ -144,7 +154,11 @@ class Interpreter(LaneMachine):
         self.emit("br label %stopped")
         self.start("stopped")
         self.leave()
-        return "".join(self.functions) + self.function("arm64_interpret", "loop")
+        declared = "".join(self.declared)
+        return [
+            declared + self.function("arm64_interpret", "loop"),
+            *("".join(self.functions[at::_PIECES]) for at in range(_PIECES)),
+        ]
 
     # --- debugging ---------------------------------------------------------------------------------------------------
 
@@ -169,6 +183,21 @@ class Interpreter(LaneMachine):
             watched = self.assign(1, f"call i1 @arm64_watched(ptr %debug, {address.typed}, i64 {count}, i64 {kinds})")
             self._stop_once(watched, WATCHPOINT, address)
 
+    def _remark(self, why: Value) -> None:
+        """Heed what a row's function gives, which is 0 for almost all."""
+        some, on = self.label("remark"), self.label("on")
+        self.emit(f"br {self.compare('ne', why, 0).typed}, label %{some}, label %{on}, !prof !0")
+        self.start(some)
+        note, stop = self.label("note"), self.label("stop")
+        self.emit(f"br {self.compare('eq', why, _SATURATED).typed}, label %{note}, label %{stop}")
+        self.start(stop)
+        self.emit(f"store {self.resize(why, 64).typed}, ptr %reason")
+        self.emit("br label %stopped")
+        self.start(note)
+        self.saturated(known(1, 1))
+        self.emit(f"br label %{on}")
+        self.start(on)
+
     def fields(self, row: Row) -> Fields:
         """The fields of the word at hand."""
         fields = {name: known(WIDTHS[name], number) for name, number in row.settled}
@@ -179,8 +208,10 @@ class Interpreter(LaneMachine):
 
     def _call(self, row: Row) -> None:
         number = len(self.functions)
-        self.functions.append(RowFunction(self.gpu).text(row, number))
-        why = self.assign(32, f"call i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word)")
+        function = RowFunction(self.gpu, self.debugging)
+        self.functions.append(function.text(row, number))
+        self.declared.append(f"declare i32 @arm64_row_{number}({function.given})\n")
+        why = self.assign(32, f"call i32 @arm64_row_{number}({function.given})")
         self.emit(f"store {why.typed}, ptr %why")
         self.emit("br label %called")
 
@@ -196,33 +227,44 @@ class Interpreter(LaneMachine):
 
 
 class RowFunction(Interpreter):
-    """What one row does, where that is registers alone: gives 0, or 1 if the word is no instruction."""
+    """What one row does, where that goes on to the next word: gives 0, or what the loop has to heed."""
+
+    _why = known(32, 0)
+    given = _REGISTERS
 
     def text(self, row: Row, number: int) -> str:
         """The function."""
         row.meaning(self, self.fields(row))
-        lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
-        head = f"define internal i32 @arm64.row.{number}(ptr %x, ptr %vectors, i32 %word) noinline {{"
+        lines = [*(f"  {line}" for line in self.head), *self.lines, f"  ret {self._why.typed}"]
+        head = f"define i32 @arm64_row_{number}({self.given}) {{"
         return "\n".join([head, *lines, "}", ""])
 
     def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
-        assert reason == UNDEFINED
         stop, on = self.label("stop"), self.label("on")
-        self.emit(f"br {flag.typed}, label %{stop}, label %{on}")
+        self.emit(f"br {flag.typed}, label %{stop}, label %{on}, !prof !0")
         self.start(stop)
-        self.emit("ret i32 1")
+        if detail != known(64, 0):
+            self.emit(f"store {detail.typed}, ptr %detail")
+        self.emit(f"ret i32 {reason}")
         self.start(on)
+
+    def check(self, address: Value, count: int, access: Access) -> None:
+        self.given = _WATCHED if self.debugging else _WITH_MEMORY
+        super().check(address, count, access)
+
+    def saturated(self, flag: Value) -> None:
+        self._why = self.select(flag, known(32, _SATURATED), known(32, 0))
 
 
 def constants() -> str:
-    """Tables that the interpreter reads."""
+    """Tables that the interpreter reads, and functions that it calls."""
     boxes = "".join(
         f"@arm64.{name} = internal constant [256 x i8] [{', '.join(f'i8 {byte}' for byte in table)}]\n"
         for name, table in (("sbox", substitutes()), ("unsbox", substitutes_back()))
     )
     immediates = ", ".join(f"i64 {number}" for number in logical_immediates())
     conditions = ", ".join(f"i16 {number}" for number in condition_table())
-    return f"""{boxes}@arm64.immediates = internal constant [8192 x i64] [{immediates}]
+    return f"""{estimate_tables()}{boxes}@arm64.immediates = internal constant [8192 x i64] [{immediates}]
 @arm64.conditions = internal constant [16 x i16] [{conditions}]
 !0 = !{{!"branch_weights", i32 1, i32 2000}}
-"""
+{definitions()}"""

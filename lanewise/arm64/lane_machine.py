@@ -12,7 +12,7 @@ _FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
 PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 """What a function is given that runs a lane: its state and memory, how far it may go, what all were told, and where to
 say that translated code was changed."""
-_VARIABLES = {"pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL, **lane.SPECIAL}
+_VARIABLES = {"pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL}
 
 
 class LaneMachine(Machine):
@@ -29,10 +29,17 @@ class LaneMachine(Machine):
         self.emit(f"store {value.typed}, ptr %{name}")
 
     def special(self, name: str) -> Value:
-        return self.assign(64, f"load i64, ptr %{name}")
+        return self.assign(64, f"load i64, ptr {self._special(name)}")
 
     def set_special(self, name: str, value: Value) -> None:
-        self.emit(f"store {value.typed}, ptr %{name}")
+        self.emit(f"store {value.typed}, ptr {self._special(name)}")
+
+    def _special(self, name: str) -> str:
+        """Where one is: in the lane's state, as few instructions need them and registers are few."""
+        return self.pointer(f"getelementptr i64, ptr %lane, i64 {lane.SPECIAL[name]}")
+
+    def saturated(self, flag: Value) -> None:
+        self.set_special("fpsr", self.either(self.special("fpsr"), self.left(self.resize(flag, 64), lane.SATURATED)))
 
     # --- memory ------------------------------------------------------------------------------------------------------
 

@@ -77,6 +77,10 @@ class Machine(Writer):
     def set_special(self, name: str, value: Value) -> None:
         """Set it."""
 
+    @abstractmethod
+    def saturated(self, flag: Value) -> None:
+        """Remember in `fpsr` that a number did not fit its place, if a bit is set; once in a meaning at most."""
+
     # --- memory ------------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -7,54 +7,59 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from lanewise.compiler import OPTIMISED, Cache, Target, compile_module, default_cache
+from lanewise.compiler import OPTIMISED, Cache, Job, Target, bundle, compile_guest, default_cache, unbundle
 
 
-def interpreter_code(target: Target, debugging: bool = False) -> bytes:
+def interpreter_code(target: Target, debugging: bool = False) -> list[bytes]:
     """The interpreter, from the cache or compiled; or one that looks for breakpoints, which is slower."""
     return _cached(target, f"interpreter {debugging}", b"", lambda: interpreter_ir(target, debugging))
 
 
-def interpreter_ir(target: Target, debugging: bool = False) -> str:
-    """The whole interpreter in LLVM's text."""
-    from lanewise.arm64.interpreter import Interpreter, constants  # the table, which cached code does without
-    from lanewise.arm64.unaligned import accesses
+def interpreter_ir(target: Target, debugging: bool = False) -> list[str]:
+    """The pieces of the interpreter in LLVM's text."""
+    from lanewise.arm64.interpreter import Interpreter  # the table, which cached code does without
     from lanewise.arm64.watching import watching
 
-    gpu = target.kind == "nvptx"
-    written = Interpreter(gpu, debugging).run()
-    return constants() + (accesses() if gpu else "") + (watching() if debugging else "") + written
+    common = _common(target) + (watching() if debugging else "")
+    return [common + piece for piece in Interpreter(target.kind == "nvptx", debugging).pieces()]
 
 
-def translated_code(target: Target, code: bytes, base: int, entries: tuple[int, ...]) -> bytes:
+def translated_code(target: Target, code: bytes, base: int, entries: tuple[int, ...]) -> list[bytes]:
     """Code for what lies in memory at `base`, from some addresses on."""
 
-    def ir() -> str:
-        from lanewise.arm64.interpreter import constants
+    def ir() -> list[str]:
         from lanewise.arm64.translator import Translator
-        from lanewise.arm64.unaligned import accesses
 
-        gpu = target.kind == "nvptx"
-        return constants() + (accesses() if gpu else "") + Translator(gpu, code, base).translate(entries)
+        return [_common(target) + Translator(target.kind == "nvptx", code, base).translate(entries)]
 
     return _cached(target, f"translated {base} {entries}", code, ir)
 
 
-def entry_code(target: Target, translated: bool) -> bytes:
+def entry_code(target: Target, translated: bool) -> list[bytes]:
     """The entry of launches."""
     from lanewise.arm64.entry import entry_ir
 
-    return _cached(target, f"entry {translated}", b"", lambda: entry_ir(target.kind == "nvptx", translated))
+    return _cached(target, f"entry {translated}", b"", lambda: [entry_ir(target.kind == "nvptx", translated)])
 
 
-def _cached(target: Target, what: str, of: bytes, ir: Callable[[], str]) -> bytes:
+def _common(target: Target) -> str:
+    """What each piece has for itself, as far as it needs it."""
+    from lanewise.arm64.exchange import exchange
+    from lanewise.arm64.interpreter import constants
+    from lanewise.arm64.unaligned import accesses
+
+    return constants() + (accesses() if target.kind == "nvptx" else "") + exchange(target)
+
+
+def _cached(target: Target, what: str, of: bytes, ir: Callable[[], list[str]]) -> list[bytes]:
     store = default_cache()
     key = Cache.key_of("arm64", _sources(), target.key, what, of)
-    code = store.get(key)
-    if code is None:
-        code = compile_module(ir(), target, name="arm64", level=OPTIMISED, cache=None).code
-        store.put(key, code)
-    return code
+    stored = store.get(key)
+    if stored is not None:
+        return unbundle(stored)
+    codes = compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None)
+    store.put(key, bundle(codes))
+    return codes
 
 
 @cache

@@ -31,9 +31,9 @@ class Translation:
 
 def _pieces(target: Target, translation: Translation | None, debugging: bool) -> list[bytes]:
     """All code that a launch needs."""
-    pieces = [entry_code(target, translation is not None), interpreter_code(target, debugging)]
+    pieces = [*entry_code(target, translation is not None), *interpreter_code(target, debugging)]
     if translation is not None:
-        pieces.append(translated_code(target, translation.code, translation.base, translation.entries))
+        pieces += translated_code(target, translation.code, translation.base, translation.entries)
     return pieces
 
 

@@ -81,8 +81,19 @@ def _reads(name: str) -> Meaning:
     return lambda m, f: m.write(f.Rt, m.special(name))
 
 
-def _writes(name: str) -> Meaning:
-    return lambda m, f: m.set_special(name, m.read(f.Rt))
+def _writes(name: str, mask: int = -1) -> Meaning:
+    return lambda m, f: m.set_special(name, m.both(m.read(f.Rt), mask & (1 << 64) - 1))
+
+
+_LINE = 64
+"""Bytes that are cleared at once."""
+
+
+def _clear_line(m: Machine, f: Fields) -> None:
+    address = m.both(m.read(f.Rt), -_LINE)
+    m.check(address, _LINE, "w")
+    for offset in range(0, _LINE, 16):
+        m.store(m.add(address, offset), known(128, 0))
 
 
 def _gives(number: int) -> Meaning:
@@ -91,9 +102,17 @@ def _gives(number: int) -> Meaning:
 
 _MRS, _MSR = "1101010100 1 1", "1101010100 0 1"
 _SYSTEM = {"nzcv": "1 011 0100 0010 000", "tpidr_el0": "1 011 1101 0000 010"}
+_FLOATING = {"fpcr": ("1 011 0100 0100 000", 0x07C00000), "fpsr": ("1 011 0100 0100 001", 0x0800009F)}
+"""How floating point is to be done, and what became of it: where they are, and the bits that they have.
+
+They hold what is written; of what instructions do, only saturation is in `fpsr`, and all round to the nearest.
+"""
+_CACHES = {"ic ivau": "0101", "dc cvac": "1010", "dc cvau": "1011", "dc civac": "1110"}
+"""What programs do with caches, by CRm: nothing here, where all lanes see memory as it is."""
 _FIXED = {
     "1 011 0000 0000 001": 0x8444C004,  # CTR_EL0: lines of 64 bytes
-    "1 011 0000 0000 111": 0x10,  # DCZID_EL0: no clearing by lines
+    "1 011 0000 0000 111": 4,  # DCZID_EL0: what is cleared at once, in words, as a power of two
+    "1 011 1101 0000 011": 0,  # TPIDRRO_EL0: what a system tells its programs, of which there is none
     "1 011 1110 0000 000": 1_000_000_000,  # CNTFRQ_EL0: the counter is in nanoseconds
 }
 
@@ -111,6 +130,17 @@ ROWS: list[Row] = [
     *rows("dsb", "11010101000000110011 CRm 100 11111", _nothing),
     *rows("dmb", "11010101000000110011 CRm 101 11111", _nothing),
     *rows("isb", "11010101000000110011 CRm 110 11111", _nothing),
+    *rows("sb", "11010101000000110011 0000 111 11111", _nothing),
+    *(row for name, m in _CACHES.items() for row in rows(name, f"1101010100 0 01 011 0111 {m} 001 Rt", _nothing)),
+    *rows("dc zva", "1101010100 0 01 011 0111 0100 001 Rt", _clear_line),
+    *(
+        row
+        for name, (place, mask) in _FLOATING.items()
+        for row in [
+            *rows(f"mrs {name}", f"{_MRS} {place} Rt", _reads(name)),
+            *rows(f"msr {name}", f"{_MSR} {place} Rt", _writes(name, mask)),
+        ]
+    ),
     *rows("mrs", f"{_MRS} {_SYSTEM['nzcv']} Rt", _read_flags),
     *rows("msr", f"{_MSR} {_SYSTEM['nzcv']} Rt", _write_flags),
     *rows("mrs", f"{_MRS} {_SYSTEM['tpidr_el0']} Rt", _reads("tpidr")),

@@ -108,13 +108,9 @@ def _from_integer(sign: bool) -> Meaning:
     return lambda m, f: m.write_vector(f.Rd, numbers.from_integer(m, m.read(f.Rn, width(f)), _bits(f), sign))
 
 
-def _power(m: Machine, f: Fields, bits: int, up: bool) -> str:
-    """Two to the number of bits behind the point, or one by that; its name."""
-    places = m.sub(known(64, 64), m.resize(f.scale, 64))
-    bias = {32: 127, 64: 1023}[bits]
-    exponent = m.add(known(64, bias), places) if up else m.sub(known(64, bias), places)
-    raw = m.left(m.resize(exponent, bits), numbers.FRACTION[bits])
-    return numbers.as_float(m, raw)
+def _places(m: Machine, f: Fields) -> Value:
+    """How many bits are behind the point."""
+    return m.sub(known(64, 64), m.resize(f.scale, 64))
 
 
 def _check_scale(m: Machine, f: Fields) -> None:
@@ -125,11 +121,8 @@ def _check_scale(m: Machine, f: Fields) -> None:
 def _to_fixed(sign: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         _check_scale(m, f)
-        bits = _bits(f)
-        kind = numbers.KINDS[bits]
-        x = numbers.as_float(m, m.read_vector(f.Rn, bits))
-        scaled = numbers.as_bits(m, bits, f"fmul {kind} {x}, {_power(m, f, bits, True)}")
-        m.write(f.Rd, numbers.to_integer(m, scaled, width(f), "z", sign))
+        x = m.read_vector(f.Rn, _bits(f))
+        m.write(f.Rd, numbers.to_fixed(m, x, width(f), _places(m, f), sign))
 
     return meaning
 
@@ -137,10 +130,7 @@ def _to_fixed(sign: bool) -> Meaning:
 def _from_fixed(sign: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         _check_scale(m, f)
-        bits = _bits(f)
-        whole = numbers.as_float(m, numbers.from_integer(m, m.read(f.Rn, width(f)), bits, sign))
-        scaled = numbers.as_bits(m, bits, f"fmul {numbers.KINDS[bits]} {whole}, {_power(m, f, bits, False)}")
-        m.write_vector(f.Rd, scaled)
+        m.write_vector(f.Rd, numbers.from_fixed(m, m.read(f.Rn, width(f)), _bits(f), _places(m, f), sign))
 
     return meaning
 

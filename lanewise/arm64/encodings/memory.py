@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lanewise.arm64.encodings.arithmetic import extended
 from lanewise.arm64.encodings.row import Meaning, Row, rows
 from lanewise.arm64.machine import ALIGNMENT, Access, Fields, Machine
@@ -164,7 +166,7 @@ def _pair_vector(mode: int) -> Meaning:
 # --- in order, and all at once ---------------------------------------------------------------------------------------
 
 
-def _aligned(m: Machine, address: Value, bits: int, access: Access = "rw") -> str:
+def aligned(m: Machine, address: Value, bits: int, access: Access = "rw") -> str:
     """Where an access must be whole; a lane stops where it could not be."""
     low = m.both(address, bits // 8 - 1)
     m.stop_if(m.compare("ne", low, 0), ALIGNMENT, address)
@@ -175,7 +177,7 @@ def _aligned(m: Machine, address: Value, bits: int, access: Access = "rw") -> st
 def _ordered(m: Machine, f: Fields) -> None:
     """Load with what follows behind it, or store with what came before ahead of it."""
     bits = 8 << f.size.number
-    at = _aligned(m, m.read(f.Rn, sp=True), bits, "r" if f.L.number else "w")
+    at = aligned(m, m.read(f.Rn, sp=True), bits, "r" if f.L.number else "w")
     if f.L.number:
         value = m.assign(bits, f"load atomic i{bits}, ptr {at} seq_cst, align {bits // 8}")
         m.write(f.Rt, m.resize(value, 64))
@@ -187,26 +189,23 @@ def _load_exclusive(m: Machine, f: Fields) -> None:
     """Remember what was there: a store succeeds while that is still so."""
     bits = 8 << f.size.number
     address = m.read(f.Rn, sp=True)
-    at = _aligned(m, address, bits, "r")
+    at = aligned(m, address, bits, "r")
     value = m.assign(bits, f"load atomic i{bits}, ptr {at} seq_cst, align {bits // 8}")
     m.set_special("exclusive", m.invert(address))
     m.set_special("seen", m.resize(value, 64))
     m.write(f.Rt, m.resize(value, 64))
 
 
-def _store_exclusive(m: Machine, f: Fields) -> None:
-    bits = 8 << f.size.number
+def store_exclusive(m: Machine, f: Fields, value: Value, exchange: Callable[[str], Value]) -> None:
+    """Store if that is still there which was seen: `exchange` does so, and says whether it was."""
     address = m.read(f.Rn, sp=True)
     held = m.compare("eq", m.special("exclusive"), m.invert(address))
-    seen, value = m.resize(m.special("seen"), bits), m.read(f.Rt, bits)
     attempt, done = m.label("attempt"), m.label("done")
     m.head.append("%failed = alloca i32")
     m.emit("store i32 1, ptr %failed")
     m.emit(f"br {held.typed}, label %{attempt}, label %{done}")
     m.start(attempt)
-    at = _aligned(m, address, bits)
-    pair = m.pointer(f"cmpxchg ptr {at}, {seen.typed}, {value.typed} seq_cst seq_cst, align {bits // 8}")
-    won = m.assign(1, f"extractvalue {{ i{bits}, i1 }} {pair}, 1")
+    won = exchange(aligned(m, address, value.bits))
     m.emit(f"store {m.resize(m.invert(won), 32).typed}, ptr %failed")
     m.emit(f"br label %{done}")
     m.start(done)
@@ -214,7 +213,21 @@ def _store_exclusive(m: Machine, f: Fields) -> None:
     m.write(f.Rs, m.assign(32, "load i32, ptr %failed"))
 
 
-_ATOMICS = ("add", "and", "xor", "or", "max", "min", "umax", "umin")
+def _store_exclusive(m: Machine, f: Fields) -> None:
+    bits = 8 << f.size.number
+    seen, value = m.resize(m.special("seen"), bits), m.read(f.Rt, bits)
+
+    def exchange(at: str) -> Value:
+        pair = m.pointer(f"cmpxchg ptr {at}, {seen.typed}, {value.typed} seq_cst seq_cst, align {bits // 8}")
+        return m.assign(1, f"extractvalue {{ i{bits}, i1 }} {pair}, 1")
+
+    store_exclusive(m, f, value, exchange)
+
+
+_ATOMICS = (
+    ("ldadd", "add"), ("ldclr", "and"), ("ldeor", "xor"), ("ldset", "or"), ("ldsmax", "max"), ("ldsmin", "min"),
+    ("ldumax", "umax"), ("ldumin", "umin"),
+)  # fmt: skip
 
 
 def _atomic(operation: str) -> Meaning:
@@ -222,7 +235,7 @@ def _atomic(operation: str) -> Meaning:
 
     def meaning(m: Machine, f: Fields) -> None:
         bits = 8 << f.size.number
-        at = _aligned(m, m.read(f.Rn, sp=True), bits)
+        at = aligned(m, m.read(f.Rn, sp=True), bits)
         value = m.read(f.Rs, bits)
         if operation == "and":
             value = m.invert(value)
@@ -234,7 +247,7 @@ def _atomic(operation: str) -> Meaning:
 
 def _compare_swap(m: Machine, f: Fields) -> None:
     bits = 8 << f.size.number
-    at = _aligned(m, m.read(f.Rn, sp=True), bits)
+    at = aligned(m, m.read(f.Rn, sp=True), bits)
     wanted, value = m.read(f.Rs, bits), m.read(f.Rt, bits)
     pair = m.pointer(f"cmpxchg ptr {at}, {wanted.typed}, {value.typed} seq_cst seq_cst, align {bits // 8}")
     m.write(f.Rs, m.resize(m.assign(bits, f"extractvalue {{ i{bits}, i1 }} {pair}, 0"), 64))
@@ -284,14 +297,14 @@ ROWS: list[Row] = [
         for mode in range(4)
         for row in rows("ldp v", f"opc 101 1 0 {mode:02b} L imm7 Rt2 Rn Rt", _pair_vector(mode), "L", opc=(0, 1, 2))
     ),
-    *rows("ldar", "size 001000 1 L 0 11111 o0 11111 Rn Rt", _ordered, "size L"),
-    *rows("ldxr", "size 001000 0 1 0 11111 o0 11111 Rn Rt", _load_exclusive, "size"),
-    *rows("stxr", "size 001000 0 0 0 Rs o0 11111 Rn Rt", _store_exclusive, "size"),
+    *rows("ldar", "size 001000 1 L 0 Rs o0 Rt2 Rn Rt", _ordered, "size L"),
+    *rows("ldxr", "size 001000 0 1 0 Rs o0 Rt2 Rn Rt", _load_exclusive, "size"),
+    *rows("stxr", "size 001000 0 0 0 Rs o0 Rt2 Rn Rt", _store_exclusive, "size"),
     *rows("cas", "size 001000 1 L 1 Rs o0 11111 Rn Rt", _compare_swap, "size"),
     *(
         row
-        for number, operation in enumerate(_ATOMICS)
-        for row in rows("ldadd", f"size 111 0 00 A R 1 Rs 0 {number:03b} 00 Rn Rt", _atomic(operation), "size")
+        for number, (name, operation) in enumerate(_ATOMICS)
+        for row in rows(name, f"size 111 0 00 A R 1 Rs 0 {number:03b} 00 Rn Rt", _atomic(operation), "size")
     ),
     *rows("swp", "size 111 0 00 A R 1 Rs 1 000 00 Rn Rt", _atomic("xchg"), "size"),
     *rows("ldapr", "size 111 0 00 1 0 1 11111 1 100 00 Rn Rt", lambda m, f: _load_ordered(m, f), "size"),
@@ -300,5 +313,5 @@ ROWS: list[Row] = [
 
 def _load_ordered(m: Machine, f: Fields) -> None:
     bits = 8 << f.size.number
-    at = _aligned(m, m.read(f.Rn, sp=True), bits, "r")
+    at = aligned(m, m.read(f.Rn, sp=True), bits, "r")
     m.write(f.Rt, m.resize(m.assign(bits, f"load atomic i{bits}, ptr {at} acquire, align {bits // 8}"), 64))

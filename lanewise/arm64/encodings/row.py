@@ -75,7 +75,7 @@ class Row:
     """Fields that are the same in all words of the row, so that its meaning may depend on them as it pleases."""
     meaning: Meaning
     apart: bool = False
-    """Whether it touches registers alone, and is long: the interpreter has it in a function of its own."""
+    """Whether it is long, and neither goes elsewhere nor needs flags: then the interpreter has a function for it."""
 
 
 def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", /, **choices: tuple[int, ...]) -> list[Row]:

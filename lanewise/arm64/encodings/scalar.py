@@ -43,7 +43,7 @@ def _element(element: int) -> Meaning:
     )
 
 
-_SAME = ("cmgt", "cmhi", "cmge", "cmhs", "sshl", "ushl", "add v", "sub v", "cmtst", "cmeq")
+_SAME = ("cmgt", "cmhi", "cmge", "cmhs", "add v", "sub v", "cmtst", "cmeq")
 _MISC = ("cmgt", "cmge", "cmeq", "cmle", "cmlt", "abs", "neg")
 _NUMBERS = ("fabd", "fcmeq", "fcmge", "fcmgt", "facge", "facgt")
 _PAIRS = (("fmaxnm", 0, 12), ("fadd", 0, 13), ("fmax", 0, 15), ("fminnm", 1, 12), ("fmin", 1, 15))

@@ -72,28 +72,6 @@ def _pairs(work: Work) -> Work:
     return meaning
 
 
-def _shifts(sign: bool) -> Work:
-    """By the lowest byte of each element: left, or right if it is negative; far enough, nothing is left."""
-
-    def work(m: Machine, element: int, x: Value, y: Value) -> Value:
-        bits = x.bits
-        low = e.each(m, "shl", element, y, e.repeated(bits, element, element - 8)) if element > 8 else y
-        by = e.each(m, "ashr", element, low, e.repeated(bits, element, element - 8)) if element > 8 else low
-        zero = known(bits, 0)
-        back = e.each(m, "sub", element, zero, by)
-        most = e.repeated(bits, element, element - 1)
-        left = e.each(m, "shl", element, x, e.each(m, "and", element, by, most))
-        left = e.each(m, "and", element, left, e.compared(m, "ule", element, by, most))
-        near = e.function(m, "umin", element, back, most)
-        right = e.each(m, "ashr" if sign else "lshr", element, x, near)
-        if not sign:
-            right = e.each(m, "and", element, right, e.compared(m, "ule", element, back, most))
-        down = e.compared(m, "slt", element, by, zero)
-        return m.either(m.both(right, down), m.both(left, m.invert(down)))
-
-    return work
-
-
 def _product_of_polynomials(m: Machine, element: int, x: Value, y: Value) -> Value:
     total = known(x.bits, 0)
     for bit in range(8):
@@ -145,16 +123,10 @@ SAME: list[tuple[str, int, int, tuple[int, ...], Meaning]] = [
     ("urhadd", 0b00010, 1, _BYTES_TO_WORDS, _three(_halving("add", False, True))),
     ("shsub", 0b00100, 0, _BYTES_TO_WORDS, _three(_halving("sub", True))),
     ("uhsub", 0b00100, 1, _BYTES_TO_WORDS, _three(_halving("sub", False))),
-    ("sqadd", 0b00001, 0, _ALL, _three(_function("sadd.sat"))),
-    ("uqadd", 0b00001, 1, _ALL, _three(_function("uadd.sat"))),
-    ("sqsub", 0b00101, 0, _ALL, _three(_function("ssub.sat"))),
-    ("uqsub", 0b00101, 1, _ALL, _three(_function("usub.sat"))),
     ("cmgt", 0b00110, 0, _ALL, _three(_compares("sgt"))),
     ("cmhi", 0b00110, 1, _ALL, _three(_compares("ugt"))),
     ("cmge", 0b00111, 0, _ALL, _three(_compares("sge"))),
     ("cmhs", 0b00111, 1, _ALL, _three(_compares("uge"))),
-    ("sshl", 0b01000, 0, _ALL, _three(_shifts(True))),
-    ("ushl", 0b01000, 1, _ALL, _three(_shifts(False))),
     ("smax", 0b01100, 0, _BYTES_TO_WORDS, _three(_function("smax"))),
     ("umax", 0b01100, 1, _BYTES_TO_WORDS, _three(_function("umax"))),
     ("smin", 0b01101, 0, _BYTES_TO_WORDS, _three(_function("smin"))),
@@ -244,20 +216,6 @@ def _narrow(work: Callable[[Machine, int, Value], Value]) -> Meaning:
     return meaning
 
 
-def _clamped(sign: bool, to_sign: bool) -> Callable[[Machine, int, Value], Value]:
-    """Numbers that half the bits hold; the nearest for those that they do not."""
-
-    def work(m: Machine, wide: int, x: Value) -> Value:
-        size = wide // 2
-        low, high = (-(1 << size - 1), (1 << size - 1) - 1) if to_sign else (0, (1 << size) - 1)
-        if sign:
-            x = e.function(m, "smax", wide, x, e.repeated(128, wide, low))
-            return e.function(m, "smin", wide, x, e.repeated(128, wide, high))
-        return e.function(m, "umin", wide, x, e.repeated(128, wide, high))
-
-    return work
-
-
 def _widen_shifted(m: Machine, f: Fields) -> None:
     element = _size(f)
     x = e.resized(m, e.half(m, m.read_vector(f.Rn), bool(f.Q.number)), element, 2 * element)
@@ -291,9 +249,6 @@ MISC: list[tuple[str, int, int, tuple[int, ...], Meaning]] = [
 ]
 _NARROW = [
     ("xtn", 0b10010, 0, _narrow(lambda m, wide, x: x)),
-    ("sqxtun", 0b10010, 1, _narrow(_clamped(True, False))),
-    ("sqxtn", 0b10100, 0, _narrow(_clamped(True, True))),
-    ("uqxtn", 0b10100, 1, _narrow(_clamped(False, False))),
     ("shll", 0b10011, 1, _widen_shifted),
 ]
 

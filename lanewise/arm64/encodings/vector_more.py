@@ -221,7 +221,7 @@ _DIFFERENT: list[tuple[int, Callable[[bool], Meaning]]] = [
 # --- one element for all ---------------------------------------------------------------------------------------------
 
 
-def _one_element(m: Machine, f: Fields, element: int) -> Value:
+def one_element(m: Machine, f: Fields, element: int) -> Value:
     """The element that a word names: of 16 bits in one of 16 registers, of more in one of 32."""
     if element == 16:
         number = m.either(m.left(m.resize(f.H, 128), 2), m.either(m.left(m.resize(f.L, 128), 1), m.resize(f.M, 128)))
@@ -239,7 +239,7 @@ def _by_element(operation: str | None) -> Meaning:
 
     def meaning(m: Machine, f: Fields) -> None:
         bits, element = e.whole(f), _size(f)
-        y = e.spread(m, bits, element, _one_element(m, f, element))
+        y = e.spread(m, bits, element, one_element(m, f, element))
         made = e.each(m, "mul", element, m.read_vector(f.Rn, bits), y)
         if operation:
             made = e.each(m, operation, element, m.read_vector(f.Rd, bits), made)
@@ -251,7 +251,7 @@ def _by_element(operation: str | None) -> Meaning:
 def _long_by_element(operation: str | None, sign: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         element, wide = _size(f), 2 * _size(f)
-        y = e.spread(m, 128, wide, m.resize(_one_element(m, f, element), wide, sign=sign))
+        y = e.spread(m, 128, wide, m.resize(one_element(m, f, element), wide, sign=sign))
         made = e.each(m, "mul", wide, _wide(m, f, f.Rn, sign), y)
         if operation:
             made = e.each(m, operation, wide, m.read_vector(f.Rd), made)
@@ -265,7 +265,7 @@ def _number_by_element(work: Callable[[Machine, Value, Value, Value], Value]) ->
         bits, element = e.whole(f), 64 if f.sz.number else 32
         if element == 64:
             m.undefined_if(f.L)
-        y = _one_element(m, f, element)
+        y = one_element(m, f, element)
         given, before = (e.parts(m, m.read_vector(number, bits), element) for number in (f.Rn, f.Rd))
         m.write_vector(f.Rd, e.together(m, [work(m, old, x, y) for x, old in zip(given, before, strict=True)]))
 
