@@ -109,8 +109,7 @@ class Interpreter(LaneMachine):
         self.start("fetch")
         self.emit("%pc = load i64, ptr %pc.at")
         self.stop_if(self.compare("ne", self.both(self.pc, 3), 0), UNALIGNED_PC, self.pc)
-        last = self.sub(Value(64, "%size"), 4)
-        self.stop_if(self.compare("ugt", self.pc, last), PC_OUTSIDE, self.pc)
+        self.stop_if(self.outside(self.pc, 4), PC_OUTSIDE, self.pc)
         self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
         if self.debugging:
             self._look_for_breakpoints()

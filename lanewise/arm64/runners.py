@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,11 +47,14 @@ class Runner(Protocol):
     def run(self, words: Words, lanes: int) -> None:
         """Run all lanes as the words say, and wait for them."""
 
-    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
-        """A copy of bytes of the device."""
+    def read(self, address: int, count: int) -> bytes:
+        """Bytes of the device."""
 
     def write(self, address: int, data: bytes) -> None:
         """Set bytes of the device."""
+
+    def expect_gaps(self, address: int, count: int) -> None:
+        """Lanes will leave most of this memory untouched."""
 
 
 class CpuRunner:
@@ -74,11 +78,18 @@ class CpuRunner:
             launch.wait()  # which is soon: nobody may look at lanes that are still running
             raise
 
-    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
-        return np.frombuffer(ctypes.string_at(address, count), np.uint8).copy()
+    def read(self, address: int, count: int) -> bytes:
+        return ctypes.string_at(address, count)
 
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
+
+    def expect_gaps(self, address: int, count: int) -> None:
+        """With huge pages a lane that touches a few bytes in some places would take megabytes for each."""
+        first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+        if address + count > first:
+            room = ctypes.c_size_t(address + count - first)
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(first), room, mmap.MADV_NOHUGEPAGE)
 
 
 class CudaRunner:
@@ -101,11 +112,14 @@ class CudaRunner:
             self._device.synchronize()
             raise
 
-    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
-        return self._device.read(address, count)
+    def read(self, address: int, count: int) -> bytes:
+        return self._device.read(address, count).tobytes()
 
     def write(self, address: int, data: bytes) -> None:
         self._device.write(address, data)
+
+    def expect_gaps(self, address: int, count: int) -> None:
+        """All of it is there from the beginning."""
 
 
 def runner_for(device: Any) -> Runner:
