@@ -295,7 +295,7 @@ class ParallelCPU:
             length = min(length, limit - done)
             done += length
             words[lane.SLICE], words[lane.NEXT] = length, 0
-            self.runner.run(words, self._lanes)
+            self.runner.run(words, self._lanes, self._lanes)
             words[lane.FRESH] = 0
             summaries = self._summaries.get()
             if done == limit or (summaries[:, lane.SUMMARY.index(lane.REASON)] != RUNNING).all():
@@ -310,18 +310,20 @@ class ParallelCPU:
         why = [REASONS[int(one)] for one in reasons]
         return ExecutionResult(int(cycles.sum()), elapsed, cycles, pcs, why, details)
 
-    def resume(self, answers: Array, slice_length: int, limit: int) -> Array:
+    def resume(self, answers: Array, active: int, slice_length: int, limit: int) -> Array:
         """Let lanes go on for a while that have not stopped, and those that get an answer to their call of the system.
 
-        `answers` has a row for each lane: whether there is one, and what X0 becomes. Nobody runs more than
-        `slice_length` instructions, nor more than `limit` altogether. Gives what `lane.SUMMARY` says of each lane.
+        `answers` has a row for each lane: whether there is one, and what X0 becomes. So many lanes will be `active`.
+        Nobody runs more than `slice_length` instructions, nor more than `limit` altogether. Gives what `lane.SUMMARY`
+        says of each lane.
         """
         words = self._told()
         words[lane.FRESH], words[lane.SLICE], words[lane.LIMIT] = 0, slice_length, limit
         words[lane.ANSWERS] = self._answers.address
-        self._answers.set(answers)
-        self.runner.run(words, self._lanes)
-        return np.asarray(self._summaries.get())
+        self.runner.write(self._answers.address, answers.tobytes())
+        self.runner.run(words, self._lanes, active)
+        found = np.frombuffer(self.runner.read(self._summaries.address, self._summaries.nbytes), np.uint64)
+        return found.reshape(self._summaries.shape)
 
     def _told(self) -> Array:
         """What a run is told, but for how far it goes."""

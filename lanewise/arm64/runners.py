@@ -19,6 +19,7 @@ from lanewise.errors import ArgumentError
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 _GROUP = 64
+_NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Runner(Protocol):
     def load(self, translation: Translation | None, debugging: bool) -> None:
         """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if there is one."""
 
-    def run(self, words: Words, lanes: int) -> None:
-        """Run all lanes as the words say, and wait for them."""
+    def run(self, words: Words, lanes: int, active: int) -> None:
+        """Run all lanes as the words say, of which so many will do something, and wait for them."""
 
     def read(self, address: int, count: int) -> bytes:
         """Bytes of the device."""
@@ -68,10 +69,14 @@ class CpuRunner:
         library = load_object(_pieces(Target.host(), translation, debugging), [ENTRY], {})
         self._code = NativeCode("arm64", library.address(ENTRY), library)
 
-    def run(self, words: Words, lanes: int) -> None:
+    def run(self, words: Words, lanes: int, active: int) -> None:
         assert self._code is not None
-        block = np.array([words.ctypes.data], np.uint64).tobytes()
-        launch = self._device.launch_native(self._code, block, min(lanes, self._device.properties.cores), [words])
+        block = np.array([words.ctypes.data], np.uint64)
+        if active <= 1:  # handing it to another thread would take longer than many a call of the system
+            _NATIVE(self._code.entry)(None, None, block.ctypes.data)
+            return
+        workers = min(active, self._device.properties.cores)
+        launch = self._device.launch_native(self._code, block.tobytes(), workers, [words])
         try:
             launch.wait()
         except KeyboardInterrupt:
@@ -103,7 +108,7 @@ class CudaRunner:
         pieces = _pieces(self._device.target, translation, debugging)
         self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
 
-    def run(self, words: Words, lanes: int) -> None:
+    def run(self, words: Words, lanes: int, active: int) -> None:
         told = self._device.array(words)
         self._device.launch_native(self._kernel, lanes, min(_GROUP, lanes), [told.address])
         try:

@@ -47,8 +47,9 @@ class Program:
     """Where the headers of its segments are in memory; 0 if nowhere."""
     header_size: int
     header_count: int
-    symbols: dict[str, int]
-    """Addresses of its functions by their names, as far as the file tells."""
+    bias: int
+    """How far it lies above the addresses in its file."""
+    content: bytes
 
     @property
     def start(self) -> int:
@@ -59,6 +60,17 @@ class Program:
     def end(self) -> int:
         """The page behind the last that it needs."""
         return -(-max(one.address + one.room for one in self.segments) // PAGE) * PAGE
+
+    def symbols(self) -> dict[str, int]:
+        """Addresses of its functions by their names, as far as the file tells."""
+        table = ELFFile(io.BytesIO(self.content)).get_section_by_name(".symtab")
+        if not isinstance(table, SymbolTableSection):
+            return {}
+        return {
+            one.name: one.entry.st_value + self.bias
+            for one in table.iter_symbols()
+            if one.entry.st_info.type == "STT_FUNC" and one.entry.st_shndx != "SHN_UNDEF"
+        }
 
 
 def read_program(source: str | Path | bytes, lowest: int = 0) -> Program:
@@ -108,7 +120,7 @@ def _read(name: str, content: bytes, lowest: int) -> Program:
     entry = header.e_entry + bias
     if not any(one.executable and one.address <= entry < one.address + one.room for one in segments):
         raise ArgumentError(f"{name} begins at {entry:#x}, where it has no code")
-    return Program(name, segments, entry, headers, header.e_phentsize, header.e_phnum, _symbols(file, bias))
+    return Program(name, segments, entry, headers, header.e_phentsize, header.e_phnum, bias, content)
 
 
 def _check_kind(name: str, file: ELFFile) -> None:
@@ -151,14 +163,3 @@ def _segment(name: str, content: bytes, header: Any, bias: int) -> Segment:
 def _covers(segment: Any, header: Any) -> bool:
     end = header.e_phoff + header.e_phnum * header.e_phentsize
     return bool(segment.p_offset <= header.e_phoff and end <= segment.p_offset + segment.p_filesz)
-
-
-def _symbols(file: ELFFile, bias: int) -> dict[str, int]:
-    table = file.get_section_by_name(".symtab")
-    if not isinstance(table, SymbolTableSection):
-        return {}
-    return {
-        one.name: one.entry.st_value + bias
-        for one in table.iter_symbols()
-        if one.entry.st_info.type == "STT_FUNC" and one.entry.st_shndx != "SHN_UNDEF"
-    }

@@ -56,7 +56,8 @@ class Serving:
         while self._live.any():
             self._wake(until)
             begin = time.monotonic()
-            self.places = self._cpu.resume(self._answers, length, limit)
+            active = np.count_nonzero(self._live & ~self._waiting)
+            self.places = self._cpu.resume(self._answers, int(active), length, limit)
             self._answers[:] = 0
             ran = time.monotonic()
             stopped = self._serve()
