@@ -166,7 +166,7 @@ class ParallelCPU:
     @property
     def registers(self) -> Array:
         """X0 to X30 and the stack pointer of all lanes, a row for each."""
-        return self._states.get()[:, lane.REGISTERS : lane.REGISTERS + 32].copy()
+        return self._copied(self._states)[:, lane.REGISTERS : lane.REGISTERS + 32].copy()
 
     @registers.setter
     def registers(self, value: Any) -> None:
@@ -175,7 +175,7 @@ class ParallelCPU:
     @property
     def vectors(self) -> Array:
         """V0 to V31 of all lanes: lane, register, word."""
-        return self._states.get()[:, lane.VECTORS : lane.VECTORS + 64].reshape(self._lanes, 32, 2).copy()
+        return self._copied(self._states)[:, lane.VECTORS : lane.VECTORS + 64].reshape(self._lanes, 32, 2).copy()
 
     @vectors.setter
     def vectors(self, value: Any) -> None:
@@ -185,7 +185,7 @@ class ParallelCPU:
     @property
     def pcs(self) -> Array:
         """Where all lanes go on."""
-        return self._states.get()[:, lane.PC].copy()
+        return self._copied(self._states)[:, lane.PC].copy()
 
     @pcs.setter
     def pcs(self, value: Any) -> None:
@@ -194,7 +194,7 @@ class ParallelCPU:
     @property
     def flags(self) -> Array:
         """The flags of all lanes as in the register NZCV: N is bit 31, V bit 28."""
-        return self._states.get()[:, lane.FLAGS].copy()
+        return self._copied(self._states)[:, lane.FLAGS].copy()
 
     @flags.setter
     def flags(self, value: Any) -> None:
@@ -208,10 +208,14 @@ class ParallelCPU:
         at = self._states.address + (lane_number(number, self._lanes) * lane.WORDS + word) * 8
         self.runner.write(at, np.asarray(values, np.uint64).tobytes())
 
+    def _copied(self, words: Any) -> Array:
+        """Words of the device, none of whose lanes runs now."""
+        return np.frombuffer(self.runner.read(words.address, words.nbytes), np.uint64).reshape(words.shape).copy()
+
     def _set_all(self, word: int, count: int, value: Any, what: str) -> None:
-        states = self._states.get()
+        states = self._copied(self._states)
         states[:, word : word + count] = _shaped(value, (self._lanes, count), what)
-        self._states.set(states)
+        self.runner.write(self._states.address, states.tobytes())
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
@@ -238,6 +242,12 @@ class ParallelCPU:
         every = number is None and self._spacing
         for one in range(self._lanes) if every else (number or 0,):
             self.runner.write(self._place(address, len(content), one), content)
+
+    def write_memory_everywhere(self, address: int, data: bytes) -> None:
+        """Set the same bytes in the memory of all lanes, as few times as the device can do with."""
+        self._drop_translation(address, len(data))
+        lanes = self._lanes if self._spacing else 1
+        self.runner.write_many([self._place(address, len(data), one) for one in range(lanes)], data)
 
     def _drop_translation(self, address: int, count: int) -> None:
         """Forget it if what it was made from is about to change."""
@@ -297,7 +307,7 @@ class ParallelCPU:
             words[lane.SLICE], words[lane.NEXT] = length, 0
             self.runner.run(words, self._lanes, self._lanes)
             words[lane.FRESH] = 0
-            summaries = self._summaries.get()
+            summaries = self._copied(self._summaries)
             if done == limit or (summaries[:, lane.SUMMARY.index(lane.REASON)] != RUNNING).all():
                 break
             taken = time.perf_counter() - before
@@ -322,8 +332,7 @@ class ParallelCPU:
         words[lane.ANSWERS] = self._answers.address
         self.runner.write(self._answers.address, answers.tobytes())
         self.runner.run(words, self._lanes, active)
-        found = np.frombuffer(self.runner.read(self._summaries.address, self._summaries.nbytes), np.uint64)
-        return found.reshape(self._summaries.shape)
+        return self._copied(self._summaries)
 
     def _told(self) -> Array:
         """What a run is told, but for how far it goes."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from lanewise.arm64.entry import ENTRY
+from lanewise.arm64.mapping import map_copies
 from lanewise.arm64.program import entry_code, interpreter_code, translated_code
 from lanewise.compiler import Target, load_object
 from lanewise.devices.cpu import CpuDevice
@@ -19,6 +22,8 @@ from lanewise.errors import ArgumentError
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 _GROUP = 64
+_MOST_SHARED = 8192
+"""Places that are mapped; a process can have some 65,000 mappings."""
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -54,8 +59,22 @@ class Runner(Protocol):
     def write(self, address: int, data: bytes) -> None:
         """Set bytes of the device."""
 
+    def write_many(self, addresses: Sequence[int], data: bytes) -> None:
+        """Set the same bytes at several places."""
+
     def expect_gaps(self, address: int, count: int) -> None:
         """Lanes will leave most of this memory untouched."""
+
+
+def _native(translation: Translation | None, debugging: bool) -> NativeCode:
+    library = load_object(_pieces(Target.host(), translation, debugging), [ENTRY], {})
+    return NativeCode("arm64", library.address(ENTRY), library)
+
+
+@cache
+def _interpreter(debugging: bool) -> NativeCode:
+    """What all who translate nothing run; a short program would be over before it is loaded again."""
+    return _native(None, debugging)
 
 
 class CpuRunner:
@@ -66,8 +85,7 @@ class CpuRunner:
         self._code: NativeCode | None = None
 
     def load(self, translation: Translation | None, debugging: bool) -> None:
-        library = load_object(_pieces(Target.host(), translation, debugging), [ENTRY], {})
-        self._code = NativeCode("arm64", library.address(ENTRY), library)
+        self._code = _interpreter(debugging) if translation is None else _native(translation, debugging)
 
     def run(self, words: Words, lanes: int, active: int) -> None:
         assert self._code is not None
@@ -88,6 +106,17 @@ class CpuRunner:
 
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
+
+    def write_many(self, addresses: Sequence[int], data: bytes) -> None:
+        """Whole pages are those of one file at first: lanes have their own of those that they change."""
+        shared = len(data) // mmap.PAGESIZE * mmap.PAGESIZE
+        whole = [at for at in addresses if at % mmap.PAGESIZE == 0][:_MOST_SHARED] if len(addresses) > 1 else []
+        done = set(map_copies(whole, data[:shared])) if whole and shared else set()
+        for address in addresses:
+            if address not in done:
+                self.write(address, data)
+            else:
+                self.write(address + shared, data[shared:])
 
     def expect_gaps(self, address: int, count: int) -> None:
         """With huge pages a lane that touches a few bytes in some places would take megabytes for each."""
@@ -122,6 +151,10 @@ class CudaRunner:
 
     def write(self, address: int, data: bytes) -> None:
         self._device.write(address, data)
+
+    def write_many(self, addresses: Sequence[int], data: bytes) -> None:
+        for address in addresses:
+            self._device.write(address, data)
 
     def expect_gaps(self, address: int, count: int) -> None:
         """All of it is there from the beginning."""

@@ -61,6 +61,14 @@ class Program:
         """The page behind the last that it needs."""
         return -(-max(one.address + one.room for one in self.segments) // PAGE) * PAGE
 
+    def image(self) -> bytes:
+        """All pages that it needs, from the first on."""
+        start = self.start
+        found = bytearray(self.end - start)
+        for one in self.segments:
+            found[one.address - start : one.address - start + len(one.data)] = one.data
+        return bytes(found)
+
     def symbols(self) -> dict[str, int]:
         """Addresses of its functions by their names, as far as the file tells."""
         table = ELFFile(io.BytesIO(self.content)).get_section_by_name(".symtab")

@@ -54,8 +54,7 @@ def load(
     if not cpu.private and cpu.get_num_lanes() > 1:
         raise ArgumentError("lanes share their memory, and a program wants its own; give memory='private'")
     layout = lay_out(program, cpu.memory_start, cpu.memory_size)
-    for segment in program.segments:
-        cpu.write_memory(segment.address, segment.data.ljust(segment.room, b"\0"))
+    cpu.write_memory_everywhere(program.start, program.image())
     registers = np.zeros((cpu.get_num_lanes(), 32), np.uint64)
     for number in range(cpu.get_num_lanes()):
         pointer, content = build_stack(

@@ -10,7 +10,7 @@ from pathlib import Path
 from lanewise.arm64.arguments import whole
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import given
-from lanewise.arm64.linux.elf import read_program
+from lanewise.arm64.linux.elf import PAGE, read_program
 from lanewise.arm64.linux.heap import Heap
 from lanewise.arm64.linux.loading import lay_out, load
 from lanewise.arm64.linux.memory import LaneMemory
@@ -47,7 +47,7 @@ def run_linux(
     """
     begin = time.perf_counter()
     count = whole(lanes, "lanes", 1, 2**32 - 1)
-    size = whole(memory_size, "memory_size", 4096, 2**40) // 16 * 16
+    size = whole(memory_size, "memory_size", 4096, 2**40) // PAGE * PAGE
     limit = None if max_cycles is None else whole(max_cycles, "max_cycles", 1, 2**62)
     if timeout is not None and not timeout > 0:
         raise ArgumentError(f"timeout is {timeout}; it is a number of seconds above 0")
