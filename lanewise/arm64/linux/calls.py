@@ -10,6 +10,7 @@ from lanewise.arm64.linux.opened import WouldWait
 from lanewise.arm64.linux.process import Ending, Process
 
 _WORD = 1 << 64
+_SIGPIPE = 13
 
 
 class Call(NamedTuple):
@@ -44,6 +45,8 @@ def serve(process: Process, number: int, words: Sequence[int]) -> int:
     try:
         return found.action(process, *words[: found.words]) % _WORD
     except OSError as error:
+        if error.errno == errno.EPIPE:
+            process.send(_SIGPIPE)
         return _WORD - (error.errno or errno.EIO)
     except MemoryError:
         return _WORD - errno.ENOMEM

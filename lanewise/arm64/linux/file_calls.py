@@ -22,13 +22,18 @@ _FIONBIO = 0x5421
 _POLLIN, _POLLOUT, _POLLNVAL = 1, 4, 32
 
 
+def _room(p: Process, address: int, count: int) -> int:
+    """How much of a buffer is there, which may be said to be larger than all memory."""
+    if count:
+        p.memory.check(address, 1)
+    return min(count, _MOST, p.memory.end - address)
+
+
 @call(63)
 def read(p: Process, fd: int, address: int, count: int) -> int:
     """Read on."""
     opened = p.opened(integer(fd))
-    count = min(count, _MOST)
-    p.memory.check(address, count)
-    data = opened.read(count)
+    data = opened.read(_room(p, address, count))
     p.memory.write(address, data)
     return len(data)
 
@@ -46,6 +51,9 @@ def _parts(p: Process, address: int, count: int) -> list[tuple[int, int]]:
     found = list(struct.iter_unpack("<QQ", p.memory.read(address, 16 * count)))
     if sum(length for _, length in found) > _MOST:
         raise failure(errno.EINVAL)
+    for where, length in found:
+        if length:
+            p.memory.check(where, length)
     return [(where, length) for where, length in found if length]
 
 
@@ -74,11 +82,10 @@ def writev(p: Process, fd: int, address: int, count: int) -> int:
 @call(67)
 def pread64(p: Process, fd: int, address: int, count: int, offset: int) -> int:
     """Read from somewhere."""
-    opened, count = p.opened(integer(fd)), min(count, _MOST)
-    p.memory.check(address, count)
+    opened = p.opened(integer(fd))
     if long(offset) < 0:
         raise failure(errno.EINVAL)
-    data = opened.read_at(count, offset)
+    data = opened.read_at(_room(p, address, count), offset)
     p.memory.write(address, data)
     return len(data)
 

@@ -16,6 +16,10 @@ from lanewise.host.reply import failure
 
 AT_FDCWD = -100
 MOST_FILES = 1024
+MOST_SIGNALS = 64
+_IGNORE = 1
+_IGNORED = {17, 18, 23, 28}
+"""Signals that do nothing unless somebody wants them: CHLD, CONT, URG, WINCH."""
 _FIRST_PID = 1000
 _LONGEST_PATH = 4096
 
@@ -135,6 +139,14 @@ class Process:
         return Device(9, self.random) if path in (b"/dev/urandom", b"/dev/random") else None
 
     # --- the end -----------------------------------------------------------------------------------------------------
+
+    def send(self, signal: int) -> None:
+        """A signal, which ends the program unless it is ignored: functions for signals are never called."""
+        if not 0 <= signal <= MOST_SIGNALS:
+            raise failure(errno.EINVAL)
+        action = int.from_bytes(self.signals.actions.get(signal, b"")[:8], "little")
+        if signal and action != _IGNORE and (action or signal not in _IGNORED):
+            self.end(Ending("signal", signal=signal))
 
     def end(self, ending: Ending) -> None:
         """No more of it runs; what it has open is closed."""

@@ -7,7 +7,7 @@ import os
 import time
 
 from lanewise.arm64.linux.calls import call, integer
-from lanewise.arm64.linux.process import MOST_FILES, Ending, Process
+from lanewise.arm64.linux.process import MOST_FILES, MOST_SIGNALS, Ending, Process
 from lanewise.host.reply import failure
 
 _NAMES = (b"Linux", b"lanewise", b"6.1.0", b"#1 SMP", b"aarch64", b"(none)")
@@ -16,10 +16,7 @@ _UNLIMITED = 2**64 - 1
 _LIMIT_STACK, _LIMIT_FILES, _LIMITS = 3, 7, 16
 _FUTEX_WAIT, _FUTEX_WAKE, _FUTEX_REQUEUE, _FUTEX_CMP_REQUEUE, _FUTEX_WAKE_OP = 0, 1, 3, 4, 5
 _FUTEX_WAIT_BITSET, _FUTEX_WAKE_BITSET = 9, 10
-_SIGKILL, _SIGSTOP, _MOST_SIGNALS = 9, 19, 64
-_IGNORED = {17, 18, 23, 28}
-"""Signals that do nothing unless somebody wants them: CHLD, CONT, URG, WINCH."""
-_IGNORE = 1
+_SIGKILL, _SIGSTOP = 9, 19
 _ACTION_BYTES = 32
 _SET_BYTES = 8
 
@@ -36,7 +33,8 @@ def kill(p: Process, target: int, signal: int) -> int:
     """A signal to the program itself; there are no others."""
     if integer(target) not in (p.pid, 0, -1):
         raise failure(errno.ESRCH)
-    return _send(p, integer(signal))
+    p.send(integer(signal))
+    return 0
 
 
 @call(130)
@@ -51,21 +49,11 @@ def tgkill(p: Process, group: int, thread: int, signal: int) -> int:
     return kill(p, thread, signal)
 
 
-def _send(p: Process, signal: int) -> int:
-    """It ends the program, as its functions for signals are never called, unless it is ignored."""
-    if not 0 <= signal <= _MOST_SIGNALS:
-        raise failure(errno.EINVAL)
-    action = int.from_bytes(p.signals.actions.get(signal, b"")[:8], "little")
-    if signal and action != _IGNORE and not (signal in _IGNORED and not action):
-        p.end(Ending("signal", signal=signal))
-    return 0
-
-
 @call(134)
 def rt_sigaction(p: Process, signal: int, new: int, old: int, size: int) -> int:
     """What a signal is to do."""
     number = integer(signal)
-    if size != _SET_BYTES or not 0 < number <= _MOST_SIGNALS or (new and number in (_SIGKILL, _SIGSTOP)):
+    if size != _SET_BYTES or not 0 < number <= MOST_SIGNALS or (new and number in (_SIGKILL, _SIGSTOP)):
         raise failure(errno.EINVAL)
     before = p.signals.actions.get(number, bytes(_ACTION_BYTES))
     if new:

@@ -24,6 +24,7 @@ _FIRST_SLICE = 1 << 16
 _SHORTEST, _LONGEST = 0.002, 0.1
 """Seconds that lanes run before somebody looks who waits to be served: about as long as serving takes. So those that
 compute and those that call do not hold each other up much; and Ctrl-C is heard."""
+_LONGEST_SLEEP = 3600.0
 _NEVER = 2**63
 
 _REASON, _CYCLES = words.SUMMARY.index(words.REASON), words.SUMMARY.index(words.CYCLES)
@@ -106,7 +107,7 @@ class Serving:
             return
         if (self._waiting == self._live).all():
             first = self._wakes[0][0] if until is None else min(self._wakes[0][0], until)
-            time.sleep(max(0.0, first - time.monotonic()))
+            time.sleep(min(max(0.0, first - time.monotonic()), _LONGEST_SLEEP))
         now = time.monotonic()
         while self._wakes and self._wakes[0][0] <= now:
             _, number, result = heapq.heappop(self._wakes)
