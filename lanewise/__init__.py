@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lanewise.batch.api import run, stream
 from lanewise.batch.result import BatchError, BatchResult
@@ -33,6 +33,7 @@ from lanewise.lang import functions
 from lanewise.version import __version__
 
 if TYPE_CHECKING:
+    from lanewise.arm64.cpu import ParallelCPU
     from lanewise.wasm.module import Module, Source
 
 functions.launcher = launcher
@@ -43,6 +44,14 @@ def load(source: Source) -> Module:
     from lanewise.wasm.module import Module  # brings the engine with it, which `import lanewise` need not
 
     return Module.load(source)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ParallelCPU":
+        from lanewise.arm64.cpu import ParallelCPU  # as above
+
+        return ParallelCPU
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
@@ -65,6 +74,7 @@ __all__ = [
     "MalformedError",
     "NoDeviceError",
     "OutOfMemoryError",
+    "ParallelCPU",
     "TrapError",
     "UnsupportedError",
     "WasmError",

@@ -96,7 +96,7 @@ class ParallelCPU:
 
     def load_program(self, program: bytes, address: int = 0) -> None:
         """Put machine code into memory, into that of every lane where each has its own."""
-        if address % 4 if isinstance(address, int) else False:
+        if address_range(address, len(program), self._size) % 4:
             raise ArgumentError(f"address is {address:#x}; instructions are at multiples of 4")
         self.write_memory(address, program)
 

@@ -126,7 +126,8 @@ class Translator(LaneMachine):
         done: set[int] = set()
         while self._wanted and len(done) < _MOST_BLOCKS:
             address = self._wanted.pop()
-            if address not in done and self._word(address) is not None:
+            word = self._word(address)
+            if address not in done and word is not None and row_of(word) is not None:
                 done.add(address)
                 self._block(address)
         for address, label in self._labels.items():

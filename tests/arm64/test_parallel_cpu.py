@@ -1,0 +1,335 @@
+"""ParallelCPU: what people set, run and read, on every device; and what is said where they are mistaken."""
+
+import numpy as np
+import pytest
+from assembler import NOP, WFI, add, add_imm, b, bne, br, brk, hlt, ldr, movz, program, str_, str_word, subs_imm, svc
+
+import lanewise as lw
+from lanewise.arm64 import lane
+
+COUNT_DOWN = program(movz(1, 0), movz(0, 1000), add(1, 1, 0), subs_imm(0, 0, 1), bne(-2), hlt())
+"""X1 becomes 1000 + 999 + ... + 1."""
+INSTRUCTIONS = 2 + 3 * 1000
+
+
+@pytest.fixture
+def cpu(device):
+    made = lw.ParallelCPU(num_lanes=5, memory_size=4096, device=device)
+    made.load_program(COUNT_DOWN)
+    return made
+
+
+@pytest.fixture
+def private(device):
+    return lw.ParallelCPU(3, 4096, "private", device)
+
+
+def test_all_lanes_run_a_loop_to_its_end(cpu):
+    cpu.set_pc_all(0)
+    result = cpu.execute(10_000_000)
+    assert cpu.registers[:, 1].tolist() == [500_500] * 5
+    assert result.cycles_per_lane.tolist() == [INSTRUCTIONS] * 5
+    assert (result.total_cycles, result.min_cycles, result.max_cycles) == (5 * INSTRUCTIONS, INSTRUCTIONS, INSTRUCTIONS)
+    assert result.pcs_per_lane.tolist() == [20] * 5
+    assert result.stop_reasons == ["hlt"] * 5
+    assert result.lane_efficiency == 1.0
+    assert result.avg_ips() == result.total_cycles / result.elapsed_seconds
+    assert "5 lanes ran 15,010 instructions" in repr(result)
+
+
+@pytest.mark.parametrize("translated", [False, True])
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 100, INSTRUCTIONS - 1, INSTRUCTIONS])
+def test_a_lane_stops_after_exactly_as_many_instructions_as_it_may(limit, translated, cpu):
+    cpu.set_pc_all(0)
+    if translated:
+        cpu.translate(0, len(COUNT_DOWN))
+    result = cpu.execute(limit)
+    assert result.cycles_per_lane.tolist() == [limit] * 5
+    assert set(result.stop_reasons) == {"cycles"}
+    rest = cpu.execute(10_000_000)
+    assert rest.cycles_per_lane.tolist() == [INSTRUCTIONS - limit] * 5
+    assert cpu.registers[:, 1].tolist() == [500_500] * 5
+
+
+def test_lanes_go_where_each_is_told(cpu):
+    cpu.load_program(program(*(add_imm(2, 2, number) for number in range(1, 6)), hlt()), 256)
+    for number in range(5):
+        cpu.set_pc_lane(number, 256 + 4 * number)
+    result = cpu.execute(100)
+    assert cpu.registers[:, 2].tolist() == [15, 14, 12, 9, 5]
+    assert result.cycles_per_lane.tolist() == [5, 4, 3, 2, 1]
+    assert result.lane_efficiency == 15 / 25
+
+
+def test_step_runs_one_instruction(cpu):
+    cpu.set_pc_all(4)
+    assert cpu.step().total_cycles == 5
+    assert cpu.pcs.tolist() == [8] * 5
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "detail"),
+    [
+        ((svc(7),), "svc", 7),
+        ((brk(3),), "brk", 3),
+        ((hlt(9),), "hlt", 9),
+        ((WFI,), "wfi", 0),
+        ((0,), "undefined instruction", 0),
+        ((ldr(0, 1),), "memory out of range", 4096),
+        ((0xC85FFC20,), "unaligned address", 4098),  # ldaxr x0, [x1]
+        ((br(2),), "unaligned pc", 2),
+        ((br(3),), "pc out of range", 1 << 40),
+    ],
+)
+@pytest.mark.parametrize("translated", [False, True])
+def test_what_stops_a_lane_is_told_with_its_number_or_address(words, reason, detail, translated, cpu):
+    cpu.load_program(program(NOP, *words, hlt()), 64)
+    for number in range(5):
+        at = 4098 if reason == "unaligned address" else 4096
+        cpu.set_registers_lane(number, {1: at, 2: 2, 3: 1 << 40})
+    cpu.set_pc_all(64)
+    if translated:
+        cpu.translate(64, 12)
+    result = cpu.execute(100)
+    assert result.stop_reasons == [reason] * 5
+    assert result.stop_details.tolist() == [detail] * 5
+    jumped = reason in ("unaligned pc", "pc out of range")
+    assert result.pcs_per_lane.tolist() == [detail if jumped else 68] * 5
+    assert result.cycles_per_lane.tolist() == [2 if jumped else 1] * 5
+
+
+def test_registers_flags_and_vectors_go_in_and_out(cpu):
+    cpu.set_registers_lane(1, [5, 6, 7])
+    cpu.set_registers_lane(1, {31: 64, 3: -1})
+    found = cpu.get_lane_registers(1)
+    assert found[:4].tolist() == [5, 6, 7, 2**64 - 1]
+    assert found[31] == 64
+    assert cpu.get_lane_registers(0).tolist() == [0] * 32
+    cpu.set_flags_lane(2, True, False, True, False)
+    assert cpu.get_lane_flags(2) == (True, False, True, False)
+    assert cpu.flags.tolist() == [0, 0, 0b1010 << 28, 0, 0]
+    vectors = np.arange(64, dtype=np.uint64).reshape(32, 2)
+    cpu.set_vectors_lane(4, vectors)
+    assert (cpu.get_lane_vectors(4) == vectors).all()
+    assert not cpu.get_lane_vectors(3).any()
+
+
+def test_whole_sets_of_lanes_go_in_and_out_as_arrays(cpu):
+    registers = np.arange(5 * 32, dtype=np.uint64).reshape(5, 32)
+    cpu.registers = registers
+    vectors = np.arange(5 * 64, dtype=np.uint64).reshape(5, 32, 2)
+    cpu.vectors = vectors
+    cpu.pcs = [0, 4, 8, 12, 16]
+    cpu.flags = np.full(5, 1 << 30)
+    assert (cpu.registers == registers).all()
+    assert (cpu.vectors == vectors).all()
+    assert cpu.pcs.tolist() == [0, 4, 8, 12, 16]
+    assert cpu.get_lane_flags(3) == (False, True, False, False)
+
+
+def test_lanes_share_their_memory(cpu):
+    cpu.load_program(program(0xF8200022), 64)  # ldadd x0, x2, [x1]
+    for number in range(5):
+        cpu.set_registers_lane(number, {0: 10, 1: 128})
+    cpu.set_pc_all(64)
+    cpu.execute(1)
+    assert cpu.read_memory(128, 8) == (50).to_bytes(8, "little")
+    assert sorted(cpu.registers[:, 2].tolist()) == [0, 10, 20, 30, 40]
+
+
+def test_lanes_with_memory_of_their_own_do_not_see_each_others(private):
+    private.load_program(program(ldr(0, 1), add_imm(0, 0, 1), str_(0, 1), hlt()))
+    private.write_memory(512, np.arange(24, dtype=np.uint8).reshape(3, 8))
+    for number in range(3):
+        private.set_registers_lane(number, {1: 512})
+    private.write_memory_u32(520, 77, 1)
+    private.set_pc_all(0)
+    private.execute(10)
+    rows = private.read_memory_all(512, 12)
+    assert rows[:, 0].tolist() == [1, 9, 17]
+    assert rows[:, 8].tolist() == [0, 77, 0]
+    assert private.read_memory(520, 1, 1) == b"M"
+
+
+@pytest.mark.parametrize("memory", ["shared", "private"])
+@pytest.mark.parametrize("translated", [False, True])
+def test_code_that_changes_itself_runs_as_it_is_then(translated, memory, device):
+    """The instruction behind the store becomes another one, in a loop: it has been translated and run before."""
+    code = program(str_word(4, 1), NOP, add_imm(0, 0, 1), subs_imm(2, 2, 1), bne(-4), hlt())
+    cpu = lw.ParallelCPU(2, 4096, memory, device)
+    cpu.load_program(code)
+    for number in range(2):
+        # The first time the store is elsewhere; W4 is `add x0, x0, #100`.
+        cpu.set_registers_lane(number, {1: 1024, 2: 1, 4: add_imm(0, 0, 100)})
+    cpu.set_pc_all(0)
+    if translated:
+        cpu.translate(0, len(code))
+    assert cpu.execute(1000).stop_reasons == ["hlt"] * 2
+    assert cpu.registers[:, 0].tolist() == [1, 1]
+    for number in range(2):
+        cpu.set_registers_lane(number, {1: 8, 2: 3})
+    cpu.set_pc_all(0)
+    result = cpu.execute(1000)
+    assert result.cycles_per_lane.tolist() == [15, 15]
+    assert cpu.registers[:, 0].tolist() == [301, 301]
+
+
+def test_code_that_is_loaded_over_translated_code_runs(cpu):
+    cpu.set_pc_all(0)
+    cpu.translate(0, len(COUNT_DOWN))
+    cpu.execute(100_000)
+    cpu.load_program(program(movz(1, 3), hlt()))
+    cpu.set_pc_all(0)
+    cpu.execute(10)
+    assert cpu.registers[:, 1].tolist() == [3] * 5
+
+
+def test_where_a_translation_does_not_reach_lanes_are_interpreted(cpu):
+    cpu.load_program(program(movz(3, 12), b(-1 - 512 // 4)), 512)
+    cpu.set_pc_all(512)
+    cpu.translate(0, len(COUNT_DOWN), entries=[0])
+    result = cpu.execute(100_000)
+    assert result.cycles_per_lane.tolist() == [INSTRUCTIONS + 2] * 5
+    assert cpu.registers[:, [1, 3]].tolist() == [[500_500, 12]] * 5
+
+
+# --- debugging -------------------------------------------------------------------------------------------------------
+
+
+def test_lanes_stop_at_a_breakpoint_and_go_on_behind_it(cpu):
+    cpu.debugger.add_breakpoint(12)
+    cpu.set_pc_all(0)
+    for turn in range(3):
+        result = cpu.execute(1000)
+        assert result.stop_reasons == ["breakpoint"] * 5
+        assert result.pcs_per_lane.tolist() == [12] * 5
+        assert cpu.registers[0, 0] == 1000 - turn
+    cpu.debugger.remove_breakpoint(12)
+    assert cpu.execute(100_000).stop_reasons == ["hlt"] * 5
+    assert cpu.registers[0, 1] == 500_500
+
+
+def test_a_breakpoint_stops_lanes_whose_code_is_translated(cpu):
+    cpu.set_pc_all(0)
+    cpu.translate(0, len(COUNT_DOWN))
+    cpu.execute(10)
+    cpu.debugger.add_breakpoint(20)
+    assert cpu.execute(100_000).stop_reasons == ["breakpoint"] * 5
+    cpu.debugger.clear()
+    assert cpu.execute(10).stop_reasons == ["hlt"] * 5
+
+
+@pytest.mark.parametrize(
+    ("access", "stops"),
+    [("r", ["watchpoint", "hlt"]), ("w", ["watchpoint", "hlt"]), ("rw", ["watchpoint", "watchpoint"])],
+)
+def test_lanes_stop_before_they_use_memory_that_is_watched(access, stops, cpu):
+    cpu.load_program(program(ldr(0, 1), str_(2, 1), hlt()), 64)
+    for number in range(5):
+        cpu.set_registers_lane(number, {1: 512, 2: 9})
+    cpu.debugger.add_watchpoint(516, 1, access)
+    cpu.set_pc_all(64)
+    first = cpu.execute(100)
+    assert first.pcs_per_lane.tolist() == [68 if access == "w" else 64] * 5
+    assert first.stop_details.tolist() == [512] * 5
+    assert cpu.read_memory(512, 1) == b"\0"
+    assert [first.stop_reasons[0], cpu.execute(100).stop_reasons[0]] == stops
+
+
+def test_memory_beside_what_is_watched_stops_nobody(cpu):
+    cpu.load_program(program(ldr(0, 1), ldr(0, 1, 16), hlt()), 64)
+    for number in range(5):
+        cpu.set_registers_lane(number, {1: 512})
+    cpu.debugger.add_watchpoint(520, 8)
+    cpu.set_pc_all(64)
+    assert cpu.execute(100).stop_reasons == ["hlt"] * 5
+
+
+def test_the_last_instructions_of_a_lane_are_remembered(cpu):
+    cpu.debugger.trace(3)
+    cpu.set_pc_all(0)
+    cpu.execute(100_000)
+    trace = cpu.debugger.get_lane_trace(4)
+    assert [one.address for one in trace] == [12, 16, 20]
+    assert [one.word for one in trace] == [subs_imm(0, 0, 1), bne(-2), hlt()]
+    assert str(trace[0]) == "0xc: f1000400  subs x0, x0, #1"
+
+
+def test_a_disassembly_shows_where_a_lane_is(cpu):
+    cpu.set_pc_lane(2, 16)
+    assert cpu.debugger.where(2, before=1, after=1).splitlines() == [
+        "   0xc: f1000400  subs x0, x0, #1",
+        "-> 0x10: 54ffffc1  b.ne #8",
+        "   0x14: d4400000  hlt #0",
+    ]
+
+
+# --- mistakes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: lw.ParallelCPU(0), "num_lanes is 0; it is 1 or more"),
+        (lambda: lw.ParallelCPU(2**40), "num_lanes is 1099511627776; it is 1 or more, and 4294967295 or less"),
+        (lambda: lw.ParallelCPU(2.5), "num_lanes is 2.5; it is a whole number"),
+        (lambda: lw.ParallelCPU(1, 6), "memory_size is 6; it must be a multiple of 4, the size of an instruction"),
+        (lambda: lw.ParallelCPU(1, 4096, "own"), "memory is 'own'; it is 'shared' or 'private'"),
+        (lambda: lw.ParallelCPU(1, device="null"), "the device null runs nothing; write cpu or cuda"),
+    ],
+)
+def test_lanes_that_cannot_be_had_are_refused(call, said):
+    with pytest.raises(lw.ArgumentError) as refused:
+        call()
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda cpu: cpu.execute(0), "max_cycles is 0; it is 1 or more"),
+        (lambda cpu: cpu.execute("10"), "max_cycles is '10'; it is a whole number"),
+        (lambda cpu: cpu.set_pc_all(-4), "pc is -4; it is 0 or more"),
+        (lambda cpu: cpu.load_program(b"1234", -1), "address is -1; it is 0 or more"),
+        (lambda cpu: cpu.load_program(b"1234", 2), "address is 0x2; instructions are at multiples of 4"),
+        (lambda cpu: cpu.load_program(bytes(4100)), "4,100 bytes at address 0x0 do not fit a memory of 4,096 bytes"),
+        (lambda cpu: cpu.read_memory(4090, 8), "8 bytes at address 0xffa do not fit a memory of 4,096 bytes"),
+        (
+            lambda cpu: cpu.write_memory_u32(0, 2**32),
+            "value is 4294967296; it is -2147483648 or more, and 4294967295 or less",
+        ),
+        (lambda cpu: cpu.get_lane_registers(5), "there is no lane 5: there are 5, from 0 on"),
+        (lambda cpu: cpu.get_lane_registers("x"), "a lane is a number, not 'x'"),
+        (
+            lambda cpu: cpu.set_registers_lane(0, {32: 1}),
+            "the number of a register is 32; it is 0 or more, and 31 or less",
+        ),
+        (lambda cpu: setattr(cpu, "pcs", [0, 4]), "pcs have the shape (2,); with these lanes it is (5,)"),
+        (lambda cpu: setattr(cpu, "pcs", [0.5] * 5), "pcs are of type float64; they are whole numbers"),
+        (lambda cpu: cpu.write_memory(0, np.zeros((5, 4), np.uint8)), None),
+        (lambda cpu: cpu.debugger.add_breakpoint(6), "address is 0x6; instructions are at multiples of 4"),
+        (lambda cpu: cpu.debugger.remove_breakpoint(8), "there is no breakpoint at 0x8"),
+        (lambda cpu: cpu.debugger.add_watchpoint(8, 8, "x"), "access is 'x'; it is 'r', 'w' or 'rw'"),
+        (lambda cpu: cpu.debugger.get_lane_trace(0), "nothing is traced; call trace(count) before execute"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(call, said, cpu):
+    with pytest.raises(lw.ArgumentError) as refused:
+        call(cpu)
+    assert said is None or str(refused.value) == said
+    assert "\n" not in str(refused.value)
+
+
+def test_lanes_with_different_code_are_not_translated_as_one(private):
+    private.load_program(COUNT_DOWN)
+    private.write_memory(4, b"\0\0\0\0", 2)
+    with pytest.raises(lw.ArgumentError, match="lanes have different code there"):
+        private.translate(0, len(COUNT_DOWN))
+
+
+def test_the_state_of_a_lane_has_a_place_for_everything():
+    places = [*range(32), lane.PC, lane.FLAGS, lane.CYCLES, lane.REASON, lane.DETAIL, *lane.SPECIAL.values()]
+    assert len(set(places)) == len(places)
+    assert max(places) < lane.VECTORS
+    assert lane.VECTORS % 2 == 0
+    assert lane.WORDS == lane.VECTORS + 64
