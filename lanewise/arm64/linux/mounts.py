@@ -17,7 +17,7 @@ from typing import NamedTuple
 from lanewise.arm64.linux.opened import Directory, HostFile, Opened
 from lanewise.arm64.linux.status import DIRECTORY, Status
 from lanewise.errors import ArgumentError
-from lanewise.host.files import open_root
+from lanewise.host.files import allow_many_files, open_root
 from lanewise.host.paths import Place, walk
 from lanewise.host.reply import failure
 
@@ -53,6 +53,7 @@ class Mounts:
     """Directories of the host by the paths that programs know them by."""
 
     def __init__(self, directories: Mapping[str, str | Path]) -> None:
+        allow_many_files()
         self._roots: dict[Parts, int] = {}
         self.first = b"/"
         """Where programs begin: in the first directory."""
