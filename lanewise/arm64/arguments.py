@@ -39,9 +39,10 @@ def lane_number(value: Any, lanes: int) -> int:
     return number
 
 
-def address_range(address: Any, count: Any, size: int) -> int:
+def address_range(address: Any, count: Any, size: int, start: int = 0) -> int:
     """Where bytes begin that are in memory."""
     number, length = whole(address, "address", 0, 2**64 - 1), whole(count, "count", 0, 2**64 - 1)
-    if number + length > size:
-        raise ArgumentError(f"{length:,} bytes at address {number:#x} do not fit a memory of {size:,} bytes")
+    if number < start or number + length > start + size:
+        where = f" from {start:#x} on" if start else ""
+        raise ArgumentError(f"{length:,} bytes at address {number:#x} do not fit a memory of {size:,} bytes{where}")
     return number

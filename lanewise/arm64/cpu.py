@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -35,23 +37,32 @@ class ParallelCPU:
         memory_size: int = 4 << 20,
         memory: Literal["shared", "private"] = "shared",
         device: str | Device = "auto",
+        memory_start: int = 0,
     ) -> None:
+        """Lanes see their memory from the address `memory_start` on; what is below is not there, nor what is beyond."""
         self._lanes = whole(num_lanes, "num_lanes", 1, _MOST_LANES)
         self._size = whole(memory_size, "memory_size", 4, 2**48)
         if self._size % 4:
             raise ArgumentError(f"memory_size is {self._size}; it must be a multiple of 4, the size of an instruction")
+        self._start = whole(memory_start, "memory_start", 0, 2**48)
+        if self._start % 16:
+            raise ArgumentError(f"memory_start is {self._start:#x}; it must be a multiple of 16")
         private = memory_choice(memory) == "private"
         self._spacing = -(-self._size // 16) * 16 if private else 0
         self.device: Any = find_device(device) if isinstance(device, str) else device
-        self._runner = runner_for(self.device)
+        self.runner = runner_for(self.device)
+        """How lanes run there, and how their memory is reached."""
         try:
             self._memory = self.device.zeros(self._spacing * self._lanes if private else self._size, np.uint8)
             self._states = self.device.zeros((self._lanes, lane.WORDS), np.uint64)
             self._summaries = self.device.zeros((self._lanes, len(lane.SUMMARY)), np.uint64)
+            self._answers = self.device.zeros((self._lanes, lane.ANSWER_WORDS), np.uint64)
             self._modified = self.device.zeros(self._lanes if private else 1, np.uint64)
         except OutOfMemoryError as error:
             what = f"{self._lanes:,} lanes with {self._size:,} bytes each" if private else f"{self._size:,} bytes"
             raise OutOfMemoryError(f"memory for {what} cannot be had: {error}") from None
+        if private:
+            self.runner.expect_gaps(self._memory.address, self._memory.nbytes)
         self.debugger = Debugger(self)
         """Breakpoints, watchpoints, traces and disassembly."""
         self._translation: Translation | None = None
@@ -72,6 +83,11 @@ class ParallelCPU:
         return self._size
 
     @property
+    def memory_start(self) -> int:
+        """The address of memory's first byte."""
+        return self._start
+
+    @property
     def private(self) -> bool:
         """Whether each lane has memory of its own."""
         return bool(self._spacing)
@@ -83,6 +99,24 @@ class ParallelCPU:
         if address_range(address, len(program), self._size) % 4:
             raise ArgumentError(f"address is {address:#x}; instructions are at multiples of 4")
         self.write_memory(address, program)
+
+    def load_elf(self, path: str | Path | bytes, argv: Any = None, env: Any = None) -> None:
+        """Put a static program of Linux into the memory of every lane, with stacks, and have lanes begin where it does.
+
+        `argv` and `env` are those of all lanes, or a list or function of them, as for `run_linux`, which also does what
+        programs call for: here a lane stops at each call.
+        """
+        from lanewise.arm64.linux import given, loading  # who runs machine code does without
+        from lanewise.arm64.linux.elf import read_program
+        from lanewise.arm64.linux.stack import RANDOM_BYTES
+
+        program = read_program(path, self._start)
+        arguments = given.per_lane(
+            [program.name] if argv is None else argv, self._lanes, "argv", given.is_argv, given.read_argv
+        )
+        environments = given.per_lane({} if env is None else env, self._lanes, "env", given.is_env, given.read_env)
+        random = [os.urandom(RANDOM_BYTES) for _ in range(self._lanes)]
+        loading.load(self, program, arguments, environments, random)
 
     def set_pc_all(self, pc: int) -> None:
         """Where all lanes go on."""
@@ -132,7 +166,7 @@ class ParallelCPU:
     @property
     def registers(self) -> Array:
         """X0 to X30 and the stack pointer of all lanes, a row for each."""
-        return self._states.get()[:, lane.REGISTERS : lane.REGISTERS + 32].copy()
+        return self._copied(self._states)[:, lane.REGISTERS : lane.REGISTERS + 32].copy()
 
     @registers.setter
     def registers(self, value: Any) -> None:
@@ -141,7 +175,7 @@ class ParallelCPU:
     @property
     def vectors(self) -> Array:
         """V0 to V31 of all lanes: lane, register, word."""
-        return self._states.get()[:, lane.VECTORS : lane.VECTORS + 64].reshape(self._lanes, 32, 2).copy()
+        return self._copied(self._states)[:, lane.VECTORS : lane.VECTORS + 64].reshape(self._lanes, 32, 2).copy()
 
     @vectors.setter
     def vectors(self, value: Any) -> None:
@@ -151,7 +185,7 @@ class ParallelCPU:
     @property
     def pcs(self) -> Array:
         """Where all lanes go on."""
-        return self._states.get()[:, lane.PC].copy()
+        return self._copied(self._states)[:, lane.PC].copy()
 
     @pcs.setter
     def pcs(self, value: Any) -> None:
@@ -160,7 +194,7 @@ class ParallelCPU:
     @property
     def flags(self) -> Array:
         """The flags of all lanes as in the register NZCV: N is bit 31, V bit 28."""
-        return self._states.get()[:, lane.FLAGS].copy()
+        return self._copied(self._states)[:, lane.FLAGS].copy()
 
     @flags.setter
     def flags(self, value: Any) -> None:
@@ -186,22 +220,26 @@ class ParallelCPU:
 
     def _get(self, number: int, word: int, count: int) -> Array:
         at = self._states.address + (lane_number(number, self._lanes) * lane.WORDS + word) * 8
-        return self._runner.read(at, count * 8).view(np.uint64)
+        return np.frombuffer(self.runner.read(at, count * 8), np.uint64).copy()
 
     def _set(self, number: int, word: int, values: Any) -> None:
         at = self._states.address + (lane_number(number, self._lanes) * lane.WORDS + word) * 8
-        self._runner.write(at, np.asarray(values, np.uint64).tobytes())
+        self.runner.write(at, np.asarray(values, np.uint64).tobytes())
+
+    def _copied(self, words: Any) -> Array:
+        """Words of the device, none of whose lanes runs now."""
+        return np.frombuffer(self.runner.read(words.address, words.nbytes), np.uint64).reshape(words.shape).copy()
 
     def _set_all(self, word: int, count: int, value: Any, what: str) -> None:
-        states = self._states.get()
+        states = self._copied(self._states)
         states[:, word : word + count] = _shaped(value, (self._lanes, count), what)
-        self._states.set(states)
+        self.runner.write(self._states.address, states.tobytes())
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
     def read_memory(self, address: int, count: int, number: int = 0) -> bytes:
         """Bytes of memory; of that of one lane where each has its own."""
-        return self._runner.read(self._place(address, count, number), count).tobytes()
+        return self.runner.read(self._place(address, count, number), count)
 
     def write_memory(self, address: int, data: Any, number: int | None = None) -> None:
         """Set bytes of memory: of one lane where each has its own, or of all of them.
@@ -216,12 +254,18 @@ class ParallelCPU:
                     f"their own: {self._lanes:,} of uint8"
                 )
             for one, row in enumerate(data):
-                self._runner.write(self._place(address, data.shape[1], one), row.tobytes())
+                self.runner.write(self._place(address, data.shape[1], one), row.tobytes())
             return
         content = bytes(data)
         every = number is None and self._spacing
         for one in range(self._lanes) if every else (number or 0,):
-            self._runner.write(self._place(address, len(content), one), content)
+            self.runner.write(self._place(address, len(content), one), content)
+
+    def write_memory_everywhere(self, address: int, data: bytes) -> None:
+        """Set the same bytes in the memory of all lanes, as few times as the device can do with."""
+        self._drop_translation(address, len(data))
+        lanes = self._lanes if self._spacing else 1
+        self.runner.write_many([self._place(address, len(data), one) for one in range(lanes)], data)
 
     def _drop_translation(self, address: int, count: int) -> None:
         """Forget it if what it was made from is about to change."""
@@ -241,9 +285,13 @@ class ParallelCPU:
             address, (whole(value, "value", -(2**31), 2**32 - 1) & 2**32 - 1).to_bytes(4, "little"), number
         )
 
+    def memory_place(self, number: int) -> int:
+        """Where on the device a lane's memory begins."""
+        return int(self._memory.address) + lane_number(number, self._lanes) * self._spacing
+
     def _place(self, address: int, count: int, number: int) -> int:
-        offset = address_range(address, count, self._size)
-        return int(self._memory.address) + lane_number(number, self._lanes) * self._spacing + offset
+        offset = address_range(address, count, self._size, self._start) - self._start
+        return self.memory_place(number) + offset
 
     # --- running -----------------------------------------------------------------------------------------------------
 
@@ -272,11 +320,12 @@ class ParallelCPU:
         done, length, start = 0, _FIRST_SLICE, time.perf_counter()
         while True:
             before = time.perf_counter()
-            done = min(limit, done + length)
-            words[lane.LIMIT], words[lane.NEXT] = done, 0
-            self._runner.run(words, self._lanes)
+            length = min(length, limit - done)
+            done += length
+            words[lane.SLICE], words[lane.NEXT] = length, 0
+            self.runner.run(words, self._lanes, self._lanes)
             words[lane.FRESH] = 0
-            summaries = self._summaries.get()
+            summaries = self._copied(self._summaries)
             if done == limit or (summaries[:, lane.SUMMARY.index(lane.REASON)] != RUNNING).all():
                 break
             taken = time.perf_counter() - before
@@ -285,26 +334,40 @@ class ParallelCPU:
             elif taken > _SLICE_SECONDS:
                 length = max(1, length // 2)
         elapsed = time.perf_counter() - start
-        pcs, cycles, reasons, details = summaries.T.copy()
+        pcs, cycles, reasons, details = summaries.T[:4].copy()
         why = [REASONS[int(one)] for one in reasons]
         return ExecutionResult(int(cycles.sum()), elapsed, cycles, pcs, why, details)
+
+    def resume(self, answers: Array, active: int, slice_length: int, limit: int) -> Array:
+        """Let lanes go on for a while that have not stopped, and those that get an answer to their call of the system.
+
+        `answers` has a row for each lane: whether there is one, and what X0 becomes. So many lanes will be `active`.
+        Nobody runs more than `slice_length` instructions, nor more than `limit` altogether. Gives what `lane.SUMMARY`
+        says of each lane.
+        """
+        words = self._told()
+        words[lane.FRESH], words[lane.SLICE], words[lane.LIMIT] = 0, slice_length, limit
+        words[lane.ANSWERS] = self._answers.address
+        self.runner.write(self._answers.address, answers.tobytes())
+        self.runner.run(words, self._lanes, active)
+        return self._copied(self._summaries)
 
     def _told(self) -> Array:
         """What a run is told, but for how far it goes."""
         translation = None if self.debugger.active else self._translation
         wanted = translation or self.debugger.active
         if self._loaded != wanted or self._loaded is None:
-            self._runner.load(translation, self.debugger.active)
+            self.runner.load(translation, self.debugger.active)
             self._loaded = wanted
         words = np.zeros(lane.RUN_WORDS, np.uint64)
         words[lane.MEMORY], words[lane.SIZE] = self._memory.address, self._size
-        words[lane.LANES], words[lane.SPACING] = self._lanes, self._spacing
+        words[lane.LANES], words[lane.SPACING], words[lane.START] = self._lanes, self._spacing, self._start
         words[lane.STATES], words[lane.SUMMARIES] = self._states.address, self._summaries.address
         words[lane.DEBUG] = self.debugger.address
         words[lane.MODIFIED], words[lane.MODIFIED_STEP] = self._modified.address, 8 if self._spacing else 0
         if self._translation is not None:
             words[lane.CODE], words[lane.CODE_BYTES] = self._translation.base, len(self._translation.code)
-        words[lane.FRESH] = 1
+        words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
 
 

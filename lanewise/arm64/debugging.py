@@ -57,7 +57,7 @@ class Debugger:
 
     def add_breakpoint(self, address: int) -> None:
         """Stop lanes before they run what is there; they go on behind it when they are executed again."""
-        at = address_range(address, 4, self._cpu.memory_size)
+        at = address_range(address, 4, self._cpu.memory_size, self._cpu.memory_start)
         if at % 4:
             raise ArgumentError(f"address is {at:#x}; instructions are at multiples of 4")
         if at not in self._breakpoints:
@@ -75,7 +75,8 @@ class Debugger:
 
     def add_watchpoint(self, address: int, count: int = 8, access: Literal["r", "w", "rw"] = "rw") -> None:
         """Stop lanes before they read or write any of some bytes."""
-        at, length = address_range(address, count, self._cpu.memory_size), whole(count, "count", 1, 2**48)
+        length = whole(count, "count", 1, 2**48)
+        at = address_range(address, count, self._cpu.memory_size, self._cpu.memory_start)
         if access not in _KINDS:
             raise ArgumentError(f"access is {access!r}; it is 'r', 'w' or 'rw'")
         if len(self._watchpoints) == lane.MOST_WATCHPOINTS:
@@ -109,7 +110,7 @@ class Debugger:
         here = int(self._cpu.get_lane_pc(number))
         lines = []
         for at in range(here - 4 * before, here + 4 * after + 1, 4):
-            if 0 <= at <= self._cpu.memory_size - 4:
+            if 0 <= at - self._cpu.memory_start <= self._cpu.memory_size - 4:
                 word = int.from_bytes(self._cpu.read_memory(at, 4, number if self._cpu.private else 0), "little")
                 lines.append(("-> " if at == here else "   ") + str(Instruction(at, word)))
         return "\n".join(lines)

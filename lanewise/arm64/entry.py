@@ -30,7 +30,10 @@ def _told() -> str:
         _word(lane.MEMORY, "memories", "ptr")
         + _word(lane.SIZE, "size")
         + _word(lane.LANES, "lanes")
-        + _word(lane.LIMIT, "limit")
+        + _word(lane.LIMIT, "most")
+        + _word(lane.SLICE, "slice")
+        + _word(lane.START, "start")
+        + _word(lane.ANSWERS, "answers", "ptr")
         + _word(lane.STATES, "states", "ptr")
         + _word(lane.SPACING, "spacing")
         + _word(lane.FRESH, "fresh")
@@ -58,25 +61,48 @@ def _summarise() -> str:
 
 
 def _run() -> str:
-    """Run lane %i, unless it goes on and has stopped; then go to %next."""
+    """Run lane %i, unless it goes on, has stopped, and no answer is there; then go to %next."""
     return f"""  %state_offset = mul i64 %i, {lane.WORDS * 8}
   %lane = getelementptr i8, ptr %states, i64 %state_offset
-  %memory_offset = mul i64 %i, %spacing
+  %memory_first = mul i64 %i, %spacing
+  %memory_offset = sub i64 %memory_first, %start
   %memory = getelementptr i8, ptr %memories, i64 %memory_offset
   %modified_offset = mul i64 %i, %modified_step
   %modified = getelementptr i8, ptr %modifieds, i64 %modified_offset
-{_cell(lane.CYCLES, "cycles")}{_cell(lane.REASON, "reason")}{_cell(lane.DETAIL, "detail")}
+{_cell(lane.CYCLES, "cycles")}{_cell(lane.REASON, "reason")}{_cell(lane.DETAIL, "detail")}{_cell(lane.PC, "pc")}
   %anew = icmp ne i64 %fresh, 0
   br i1 %anew, label %begin, label %look
 look:
   %stopped_by = load i64, ptr %reason
   %goes_on = icmp eq i64 %stopped_by, {RUNNING}
-  br i1 %goes_on, label %go, label %next
+  br i1 %goes_on, label %go, label %ask
+ask:
+  %any = icmp ne ptr %answers, null
+  br i1 %any, label %answer, label %next
+answer:
+  %answer_offset = mul i64 %i, {8 * lane.ANSWER_WORDS}
+  %answer_at = getelementptr i8, ptr %answers, i64 %answer_offset
+  %there = load i64, ptr %answer_at
+  %answered = icmp ne i64 %there, 0
+  br i1 %answered, label %take, label %next
+take:
+  store i64 0, ptr %answer_at
+  %result_at = getelementptr i64, ptr %answer_at, i64 1
+  %result = load i64, ptr %result_at
+  store i64 %result, ptr %lane
+  %called_at = load i64, ptr %pc
+  %behind = add i64 %called_at, 4
+  store i64 %behind, ptr %pc
+  store i64 {RUNNING}, ptr %reason
+  br label %go
 begin:
   store i64 0, ptr %cycles
   store i64 0, ptr %detail
   br label %go
 go:
+  %ran = load i64, ptr %cycles
+  %until = add i64 %ran, %slice
+  %limit = call i64 @llvm.umin.i64(i64 %until, i64 %most)
   call void @arm64_run({_GIVEN})
 {_summarise()}  br label %next
 """

@@ -30,7 +30,9 @@ _PIECES = 8
 _SATURATED = 256
 """What a row's function gives if a number did not fit; else why the lane stops, or 0."""
 _REGISTERS = "ptr %x, ptr %vectors, i32 %word"
-_WITH_MEMORY = f"{_REGISTERS}, ptr %memory, i64 %size, ptr %detail, i64 %code, i64 %code_bytes, ptr %modified"
+_WITH_MEMORY = (
+    f"{_REGISTERS}, ptr %memory, i64 %start, i64 %size, ptr %detail, i64 %code, i64 %code_bytes, ptr %modified"
+)
 _WATCHED = f"{_WITH_MEMORY}, ptr %debug, ptr %lane, ptr %cycles, i64 %pc"
 """What a row's function is given."""
 
@@ -119,8 +121,7 @@ class Interpreter(LaneMachine):
         self.start("fetch")
         self.emit("%pc = load i64, ptr %pc.at")
         self.stop_if(self.compare("ne", self.both(self.pc, 3), 0), UNALIGNED_PC, self.pc)
-        last = self.sub(Value(64, "%size"), 4)
-        self.stop_if(self.compare("ugt", self.pc, last), PC_OUTSIDE, self.pc)
+        self.stop_if(self.outside(self.pc, 4), PC_OUTSIDE, self.pc)
         self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
         if self.debugging:
             self._look_for_breakpoints()
@@ -171,7 +172,7 @@ class Interpreter(LaneMachine):
 
     def _stop_once(self, flag: Value, reason: int, detail: Value) -> None:
         here = self.compare("eq", self.special("passed"), self.invert(self.pc))
-        first = self.compare("eq", self.assign(64, "load i64, ptr %cycles"), 0)
+        first = self.compare("eq", self.cycles(), 0)
         stops = self.both(flag, self.invert(self.both(here, first)))
         self.set_special("passed", self.select(stops, self.invert(self.pc), self.special("passed")))
         self.stop_if(stops, reason, detail)

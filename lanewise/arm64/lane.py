@@ -22,15 +22,18 @@ WORDS = 108
 
 (
     MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING, FRESH, SUMMARIES, DEBUG, CODE, CODE_BYTES, MODIFIED,
-    MODIFIED_STEP, RUN_WORDS,
-) = range(15)  # fmt: skip
+    MODIFIED_STEP, START, SLICE, ANSWERS, RUN_WORDS,
+) = range(18)  # fmt: skip
 """What a run is told: where memory is and how large, how many lanes, how many instructions each may run, where lanes
 are, which is next, from one lane's memory to the next (0 if they share it), whether lanes begin anew or go on, where to
 say what became of them, where breakpoints are, which part of memory is translated, and where to say that it was
-changed, with the bytes from one lane's place to the next."""
+changed, with the bytes from one lane's place to the next; the address of memory's first byte, how many instructions
+each lane may run this time, and where there are answers to the calls that lanes stopped for (0 for none)."""
 
-SUMMARY = (PC, CYCLES, REASON, DETAIL)
-"""What is said of each lane."""
+SUMMARY = (PC, CYCLES, REASON, DETAIL, *range(REGISTERS, REGISTERS + 6), REGISTERS + 8)
+"""What is said of each lane: where it is and why, and the registers that a call of the system has its arguments in."""
+ANSWER_WORDS = 2
+"""An answer: whether there is one, and what X0 becomes. The lane goes on behind its call."""
 
 BREAKPOINTS, WATCHPOINTS, TRACE_LENGTH, TRACES, BREAKPOINT, WATCHPOINT = 0, 1, 2, 3, 4, 68
 """A block for debugging: how many there are of both, how many instructions are remembered of each lane and where; then

@@ -10,8 +10,8 @@ from lanewise.arm64.values import Value, known
 
 _FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
 PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
-"""What a function is given that runs a lane: its state and memory, how far it may go, what all were told, and where to
-say that translated code was changed."""
+"""What a function is given that runs a lane: its state, where address 0 of its memory would be, how large that is, how
+far it may go, what all were told, and where to say that translated code was changed."""
 _VARIABLES = {"pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL}
 
 
@@ -38,16 +38,23 @@ class LaneMachine(Machine):
         """Where one is: in the lane's state, as few instructions need them and registers are few."""
         return self.pointer(f"getelementptr i64, ptr %lane, i64 {lane.SPECIAL[name]}")
 
+    def cycles(self) -> Value:
+        return self.assign(64, "load i64, ptr %cycles")
+
     def saturated(self, flag: Value) -> None:
         self.set_special("fpsr", self.either(self.special("fpsr"), self.left(self.resize(flag, 64), lane.SATURATED)))
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
     def check(self, address: Value, count: int, access: Access) -> None:
-        last = self.sub(Value(64, "%size"), count)
-        self.stop_if(self.compare("ugt", address, last), MEMORY, address)
+        self.stop_if(self.outside(address, count), MEMORY, address)
         if "w" in access:
             self._note_change(address, count)
+
+    def outside(self, address: Value, count: int) -> Value:
+        """Whether some of the bytes from an address on are not in memory."""
+        offset = self.sub(address, Value(64, "%start"))
+        return self.compare("ugt", offset, self.sub(Value(64, "%size"), count))
 
     def _note_change(self, address: Value, count: int) -> None:
         """Say so if bytes are changed that are translated: the translation is no longer what they mean."""
@@ -103,7 +110,7 @@ class LaneMachine(Machine):
             lines.append(f"store i64 %in.{name}, ptr %{name}")
         lines.append(f"%in.flags.at = getelementptr i64, ptr %lane, i64 {lane.FLAGS}")
         lines.append("%in.flags = load i64, ptr %in.flags.at")
-        for name, number in (("code", lane.CODE), ("code_bytes", lane.CODE_BYTES)):
+        for name, number in (("code", lane.CODE), ("code_bytes", lane.CODE_BYTES), ("start", lane.START)):
             lines.append(f"%{name}.at = getelementptr i64, ptr %run, i64 {number}")
             lines.append(f"%{name} = load i64, ptr %{name}.at")
         for at, name in _FLAGS:

@@ -78,6 +78,10 @@ class Machine(Writer):
         """Set it."""
 
     @abstractmethod
+    def cycles(self) -> Value:
+        """How many instructions the lane has run ahead of this one."""
+
+    @abstractmethod
     def saturated(self, flag: Value) -> None:
         """Remember in `fpsr` that a number did not fit its place, if a bit is set; once in a meaning at most."""
 

@@ -64,8 +64,9 @@ def _cached(target: Target, what: str, of: bytes, ir: Callable[[], list[str]]) -
 
 @cache
 def _sources() -> str:
-    """What the code is made from."""
-    found = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        found.update(path.read_bytes())
+    """What the code is made from: all of this package but what serves programs of Linux, which is in no code."""
+    found, here = hashlib.sha256(), Path(__file__).parent
+    for path in sorted(here.rglob("*.py")):
+        if here / "linux" not in path.parents:
+            found.update(path.read_bytes())
     return found.hexdigest()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from lanewise.arm64.entry import ENTRY
+from lanewise.arm64.mapping import map_copies
 from lanewise.arm64.program import entry_code, interpreter_code, translated_code
 from lanewise.compiler import Target, load_object
 from lanewise.devices.cpu import CpuDevice
@@ -18,6 +22,9 @@ from lanewise.errors import ArgumentError
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 _GROUP = 64
+_MOST_SHARED = 8192
+"""Places that are mapped; a process can have some 65,000 mappings."""
+_NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
 @dataclass(frozen=True)
@@ -43,14 +50,31 @@ class Runner(Protocol):
     def load(self, translation: Translation | None, debugging: bool) -> None:
         """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if there is one."""
 
-    def run(self, words: Words, lanes: int) -> None:
-        """Run all lanes as the words say, and wait for them."""
+    def run(self, words: Words, lanes: int, active: int) -> None:
+        """Run all lanes as the words say, of which so many will do something, and wait for them."""
 
-    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
-        """A copy of bytes of the device."""
+    def read(self, address: int, count: int) -> bytes:
+        """Bytes of the device."""
 
     def write(self, address: int, data: bytes) -> None:
         """Set bytes of the device."""
+
+    def write_many(self, addresses: Sequence[int], data: bytes) -> None:
+        """Set the same bytes at several places."""
+
+    def expect_gaps(self, address: int, count: int) -> None:
+        """Lanes will leave most of this memory untouched."""
+
+
+def _native(translation: Translation | None, debugging: bool) -> NativeCode:
+    library = load_object(_pieces(Target.host(), translation, debugging), [ENTRY], {})
+    return NativeCode("arm64", library.address(ENTRY), library)
+
+
+@cache
+def _interpreter(debugging: bool) -> NativeCode:
+    """What all who translate nothing run; a short program would be over before it is loaded again."""
+    return _native(None, debugging)
 
 
 class CpuRunner:
@@ -61,24 +85,45 @@ class CpuRunner:
         self._code: NativeCode | None = None
 
     def load(self, translation: Translation | None, debugging: bool) -> None:
-        library = load_object(_pieces(Target.host(), translation, debugging), [ENTRY], {})
-        self._code = NativeCode("arm64", library.address(ENTRY), library)
+        self._code = _interpreter(debugging) if translation is None else _native(translation, debugging)
 
-    def run(self, words: Words, lanes: int) -> None:
+    def run(self, words: Words, lanes: int, active: int) -> None:
         assert self._code is not None
-        block = np.array([words.ctypes.data], np.uint64).tobytes()
-        launch = self._device.launch_native(self._code, block, min(lanes, self._device.properties.cores), [words])
+        block = np.array([words.ctypes.data], np.uint64)
+        if active <= 1:  # handing it to another thread would take longer than many a call of the system
+            _NATIVE(self._code.entry)(None, None, block.ctypes.data)
+            return
+        workers = min(active, self._device.properties.cores)
+        launch = self._device.launch_native(self._code, block.tobytes(), workers, [words])
         try:
             launch.wait()
         except KeyboardInterrupt:
             launch.wait()  # which is soon: nobody may look at lanes that are still running
             raise
 
-    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
-        return np.frombuffer(ctypes.string_at(address, count), np.uint8).copy()
+    def read(self, address: int, count: int) -> bytes:
+        return ctypes.string_at(address, count)
 
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
+
+    def write_many(self, addresses: Sequence[int], data: bytes) -> None:
+        """Whole pages are those of one file at first: lanes have their own of those that they change."""
+        shared = len(data) // mmap.PAGESIZE * mmap.PAGESIZE
+        whole = [at for at in addresses if at % mmap.PAGESIZE == 0][:_MOST_SHARED] if len(addresses) > 1 else []
+        done = set(map_copies(whole, data[:shared])) if whole and shared else set()
+        for address in addresses:
+            if address not in done:
+                self.write(address, data)
+            else:
+                self.write(address + shared, data[shared:])
+
+    def expect_gaps(self, address: int, count: int) -> None:
+        """With huge pages a lane that touches a few bytes in some places would take megabytes for each."""
+        first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+        if address + count > first:
+            room = ctypes.c_size_t(address + count - first)
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(first), room, mmap.MADV_NOHUGEPAGE)
 
 
 class CudaRunner:
@@ -92,7 +137,7 @@ class CudaRunner:
         pieces = _pieces(self._device.target, translation, debugging)
         self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
 
-    def run(self, words: Words, lanes: int) -> None:
+    def run(self, words: Words, lanes: int, active: int) -> None:
         told = self._device.array(words)
         self._device.launch_native(self._kernel, lanes, min(_GROUP, lanes), [told.address])
         try:
@@ -101,11 +146,18 @@ class CudaRunner:
             self._device.synchronize()
             raise
 
-    def read(self, address: int, count: int) -> np.ndarray[Any, Any]:
-        return self._device.read(address, count)
+    def read(self, address: int, count: int) -> bytes:
+        return self._device.read(address, count).tobytes()
 
     def write(self, address: int, data: bytes) -> None:
         self._device.write(address, data)
+
+    def write_many(self, addresses: Sequence[int], data: bytes) -> None:
+        for address in addresses:
+            self._device.write(address, data)
+
+    def expect_gaps(self, address: int, count: int) -> None:
+        """All of it is there from the beginning."""
 
 
 def runner_for(device: Any) -> Runner:

@@ -60,6 +60,9 @@ class Translator(LaneMachine):
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         return known(64, logical_immediate(n.number << 12 | immr.number << 6 | imms.number))
 
+    def cycles(self) -> Value:
+        return self.add(Value(64, self._count), self._before)  # those of the block are counted when it begins
+
     def enter(self) -> list[str]:
         lines = []
         for number in range(32):

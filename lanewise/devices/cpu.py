@@ -62,6 +62,10 @@ class CpuDevice(Device):
         memory = ArrayMemory(nbytes)
         return Buffer(self, memory.address, nbytes, owner=memory)
 
+    def zeros(self, shape: Any, dtype: Any = None) -> DeviceArray:
+        """Memory that the system gives is zero, and is taken only where it is touched."""
+        return self.empty(shape, dtype)
+
     def copy_in(self, target: Buffer, source: np.ndarray[Any, Any]) -> None:
         self.synchronize()
         ctypes.memmove(self.usable(target, source.nbytes), source.ctypes.data, source.nbytes)

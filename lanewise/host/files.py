@@ -56,7 +56,7 @@ class Filesystem:
 
         `place` puts bytes where lanes can read them and gives their address, or 0 if there is no room.
         """
-        _allow_many_files()
+        allow_many_files()
         self.names = tuple(name.encode(errors="surrogateescape") for _, name in directories)
         self.copies = None if place is None else Copies(place)
         self.native: NativeCopies | None = None
@@ -71,7 +71,7 @@ class Filesystem:
             for number, (path, name) in enumerate(directories):
                 if self.names[number] in self.names[:number]:
                     raise ArgumentError(f"two directories have the name {name!r} for lanes; give one another name")
-                self.roots.append(_open_root(path))
+                self.roots.append(open_root(path))
         except ArgumentError:
             self.close()
             raise
@@ -93,7 +93,7 @@ class Filesystem:
         self.waiting.close()
 
 
-def _allow_many_files() -> None:
+def allow_many_files() -> None:
     """Have as many open files as the system allows this process: thousands of lanes may have one each."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
@@ -101,7 +101,8 @@ def _allow_many_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _open_root(path: Path) -> int:
+def open_root(path: Path) -> int:
+    """A directory for lanes, open; what is wrong with it is said in one sentence."""
     try:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -163,7 +163,7 @@ def _is_defined(case: Case, row: Row) -> bool:
         return not (back and rn != 31 and rn in (rt, rt2)) and not (word >> 22 & 1 and rt == rt2)
     if row.name == "hlt" or (row.name == "hint" and word >> 5 & 127 == 3):
         return False  # Unicorn has no debugger, and never waits
-    if row.name == "mrs" and word >> 5 & 0xFFFF in (0xD801, 0xD807, 0xDF00):
+    if row.name == "mrs" and word >> 5 & 0xFFFF in (0xD801, 0xD807, 0xDF00, 0xDF02):
         return False  # facts of the machine itself
     if row.name in ("ldar", "ldapr"):  # which Unicorn lets be anywhere, as later versions of the architecture do
         return int(case.registers[rn]) % (1 << (word >> 30)) == 0

@@ -98,6 +98,16 @@ def test_what_stops_a_lane_is_told_with_its_number_or_address(words, reason, det
     assert result.cycles_per_lane.tolist() == [2 if jumped else 1] * 5
 
 
+@pytest.mark.parametrize("translated", [False, True])
+def test_the_counter_counts_instructions(translated, cpu):
+    cpu.load_program(program(NOP, NOP, 0xD53BE040, NOP, 0xD53BE041, hlt()), 64)  # mrs x0, cntvct_el0; then x1
+    cpu.set_pc_all(64)
+    if translated:
+        cpu.translate(64, 24)
+    cpu.execute(100)
+    assert cpu.registers[:, :2].tolist() == [[2, 4]] * 5
+
+
 def test_registers_flags_and_vectors_go_in_and_out(cpu):
     cpu.set_registers_lane(1, [5, 6, 7])
     cpu.set_registers_lane(1, {31: 64, 3: -1})

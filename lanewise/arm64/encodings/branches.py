@@ -100,6 +100,8 @@ def _gives(number: int) -> Meaning:
     return lambda m, f: m.write(f.Rt, known(64, number))
 
 
+_COUNTER = "1 011 1110 0000 010"
+"""CNTVCT_EL0, the time: instructions that were run."""
 _MRS, _MSR = "1101010100 1 1", "1101010100 0 1"
 _SYSTEM = {"nzcv": "1 011 0100 0010 000", "tpidr_el0": "1 011 1101 0000 010"}
 _FLOATING = {"fpcr": ("1 011 0100 0100 000", 0x07C00000), "fpsr": ("1 011 0100 0100 001", 0x0800009F)}
@@ -145,5 +147,6 @@ ROWS: list[Row] = [
     *rows("msr", f"{_MSR} {_SYSTEM['nzcv']} Rt", _write_flags),
     *rows("mrs", f"{_MRS} {_SYSTEM['tpidr_el0']} Rt", _reads("tpidr")),
     *rows("msr", f"{_MSR} {_SYSTEM['tpidr_el0']} Rt", _writes("tpidr")),
+    *rows("mrs", f"{_MRS} {_COUNTER} Rt", lambda m, f: m.write(f.Rt, m.cycles())),
     *(row for place, number in _FIXED.items() for row in rows("mrs", f"{_MRS} {place} Rt", _gives(number))),
 ]

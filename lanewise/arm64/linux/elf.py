@@ -1,0 +1,173 @@
+"""Programs as files: what of an ELF file belongs into memory, and where it begins.
+
+What cannot be run is refused here, in one sentence each. A program that may lie anywhere (static-pie) puts its own
+addresses right when it starts; storage of threads is set up by its C library, too.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSegment
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from lanewise.errors import ArgumentError
+
+PAGE = 4096
+_LOWEST = 0x10000
+"""Where a program that may lie anywhere begins at the lowest: pointers that are nearly 0 lead nowhere."""
+_HEADER = 64
+_EXECUTABLE = 1
+_READABLE = "a static AArch64 program of Linux is wanted"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Bytes that belong to an address, and how much room they have there; what they do not fill is 0."""
+
+    address: int
+    data: bytes
+    room: int
+    executable: bool
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is put into memory, from which address on it runs, and what its C library wants to know of itself."""
+
+    name: str
+    segments: tuple[Segment, ...]
+    entry: int
+    headers: int
+    """Where the headers of its segments are in memory; 0 if nowhere."""
+    header_size: int
+    header_count: int
+    bias: int
+    """How far it lies above the addresses in its file."""
+    content: bytes
+
+    @property
+    def start(self) -> int:
+        """The first page that it needs."""
+        return min(one.address for one in self.segments) // PAGE * PAGE
+
+    @property
+    def end(self) -> int:
+        """The page behind the last that it needs."""
+        return -(-max(one.address + one.room for one in self.segments) // PAGE) * PAGE
+
+    def image(self) -> bytes:
+        """All pages that it needs, from the first on."""
+        start = self.start
+        found = bytearray(self.end - start)
+        for one in self.segments:
+            found[one.address - start : one.address - start + len(one.data)] = one.data
+        return bytes(found)
+
+    def symbols(self) -> dict[str, int]:
+        """Addresses of its functions by their names, as far as the file tells."""
+        table = ELFFile(io.BytesIO(self.content)).get_section_by_name(".symtab")
+        if not isinstance(table, SymbolTableSection):
+            return {}
+        return {
+            one.name: one.entry.st_value + self.bias
+            for one in table.iter_symbols()
+            if one.entry.st_info.type == "STT_FUNC" and one.entry.st_shndx != "SHN_UNDEF"
+        }
+
+
+def read_program(source: str | Path | bytes, lowest: int = 0) -> Program:
+    """A program from its file or from what is in it. One that may lie anywhere is put at `lowest`, or a bit above."""
+    if isinstance(source, bytes):
+        name, content = "program", source
+    else:
+        name = str(source)
+        try:
+            content = Path(source).read_bytes()
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f"the program {name} cannot be read: {error}") from None
+    if content[:4] != b"\x7fELF":
+        raise ArgumentError(f"{name} is no ELF file; {_READABLE}")
+    if len(content) < _HEADER:
+        raise ArgumentError(f"{name} is cut short: {len(content)} bytes are not even the header of an ELF file")
+    try:
+        return _read(name, content, lowest)
+    except (ELFError, ValueError, OverflowError, AssertionError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise ArgumentError(f"{name} is a damaged ELF file: {error or type(error).__name__}") from None
+
+
+def _read(name: str, content: bytes, lowest: int) -> Program:
+    file = ELFFile(io.BytesIO(content))
+    _check_kind(name, file)
+    header = file.header
+    if header.e_phoff + header.e_phnum * header.e_phentsize > len(content):
+        raise ArgumentError(f"{name} is cut short: the headers of its segments are beyond its end")
+    found = list(file.iter_segments())
+    kinds = [one.header.p_type for one in found]
+    if "PT_INTERP" in kinds:
+        raise ArgumentError(f"{name} is linked dynamically; link it with -static, as there are no shared libraries")
+    loads = [one.header for one in found if one.header.p_type == "PT_LOAD" and one.header.p_memsz]
+    if header.e_type == "ET_DYN" and not _is_pie(file, header.e_entry):
+        raise ArgumentError(f"{name} is a shared library, not a program; {_READABLE}")
+    if not loads:
+        raise ArgumentError(f"{name} has nothing to load; {_READABLE}")
+    bias = 0
+    if header.e_type == "ET_DYN":
+        step = max(PAGE, *(one.p_align for one in loads))
+        first = min(one.p_vaddr for one in loads) // step * step
+        bias = -(-max(lowest, _LOWEST) // step) * step - first
+    segments = tuple(_segment(name, content, one, bias) for one in loads)
+    headers = next((one.p_vaddr + bias + header.e_phoff - one.p_offset for one in loads if _covers(one, header)), 0)
+    entry = header.e_entry + bias
+    if not any(one.executable and one.address <= entry < one.address + one.room for one in segments):
+        raise ArgumentError(f"{name} begins at {entry:#x}, where it has no code")
+    return Program(name, segments, entry, headers, header.e_phentsize, header.e_phnum, bias, content)
+
+
+def _check_kind(name: str, file: ELFFile) -> None:
+    if file.elfclass != 64 or not file.little_endian or file.header.e_machine != "EM_AARCH64":
+        machine = str(file.header.e_machine).removeprefix("EM_")
+        order = "little" if file.little_endian else "big"
+        raise ArgumentError(
+            f"{name} is for another machine ({machine}, {file.elfclass} bits, {order}-endian); {_READABLE}"
+        )
+    if file.header.e_type not in ("ET_EXEC", "ET_DYN"):
+        what = {"ET_REL": "an object file that is not linked yet", "ET_CORE": "a core dump"}
+        raise ArgumentError(f"{name} is {what.get(file.header.e_type, 'of an unknown kind')}; {_READABLE}")
+
+
+def _is_pie(file: ELFFile, entry: int) -> bool:
+    """Whether what may lie anywhere is a program: the linker marks it, or it at least begins somewhere."""
+    flags = 0
+    for segment in file.iter_segments("PT_DYNAMIC"):
+        assert isinstance(segment, DynamicSegment)
+        for tag in segment.iter_tags("DT_FLAGS_1"):
+            flags = int(tag.entry.d_val)
+        if any(segment.iter_tags("DT_SONAME")):
+            return False
+    return bool(flags & 0x08000000) or entry != 0
+
+
+def _segment(name: str, content: bytes, header: Any, bias: int) -> Segment:
+    if header.p_offset + header.p_filesz > len(content) or header.p_filesz > header.p_memsz:
+        raise ArgumentError(
+            f"{name} is cut short: a segment ends at byte {header.p_offset + header.p_filesz:,}, "
+            f"the file at {len(content):,}"
+        )
+    address = header.p_vaddr + bias
+    if address + header.p_memsz > 2**48:
+        raise ArgumentError(f"{name} wants to lie at {address:#x}, which is beyond all addresses of programs")
+    data = content[header.p_offset : header.p_offset + header.p_filesz]
+    return Segment(address, data, header.p_memsz, bool(header.p_flags & _EXECUTABLE))
+
+
+def _covers(segment: Any, header: Any) -> bool:
+    end = header.e_phoff + header.e_phnum * header.e_phentsize
+    return bool(segment.p_offset <= header.e_phoff and end <= segment.p_offset + segment.p_filesz)

@@ -1,0 +1,296 @@
+"""Calls about what is open: reading, writing, moving, copying descriptors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import time
+
+from lanewise.arm64.linux.calls import call, integer, long
+from lanewise.arm64.linux.opened import PipeEnd, WouldWait
+from lanewise.arm64.linux.process import MOST_FILES, Process
+from lanewise.host.reply import failure
+
+_MOST = 1 << 30
+"""Bytes that one call moves at most."""
+_MOST_PARTS = 1024
+_CLOEXEC = 0o2000000
+_DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _GETLK, _SETLK, _SETLKW, _DUPFD_CLOEXEC = 0, 1, 2, 3, 4, 5, 6, 7, 1030
+_SETTABLE = os.O_APPEND | os.O_NONBLOCK
+_FIONBIO = 0x5421
+_POLLIN, _POLLOUT, _POLLNVAL = 1, 4, 32
+
+
+def _room(p: Process, address: int, count: int) -> int:
+    """How much of a buffer is there, which may be said to be larger than all memory."""
+    if count:
+        p.memory.check(address, 1)
+    return min(count, _MOST, p.memory.end - address)
+
+
+@call(63)
+def read(p: Process, fd: int, address: int, count: int) -> int:
+    """Read on."""
+    opened = p.opened(integer(fd))
+    data = opened.read(_room(p, address, count))
+    p.memory.write(address, data)
+    return len(data)
+
+
+@call(64)
+def write(p: Process, fd: int, address: int, count: int) -> int:
+    """Write on."""
+    return p.opened(integer(fd)).write(p.memory.read(address, min(count, _MOST)))
+
+
+def _parts(p: Process, address: int, count: int) -> list[tuple[int, int]]:
+    """Addresses and lengths of the pieces of what is read or written at once."""
+    if integer(count) < 0 or count > _MOST_PARTS:
+        raise failure(errno.EINVAL)
+    found = list(struct.iter_unpack("<QQ", p.memory.read(address, 16 * count)))
+    if sum(length for _, length in found) > _MOST:
+        raise failure(errno.EINVAL)
+    for where, length in found:
+        if length:
+            p.memory.check(where, length)
+    return [(where, length) for where, length in found if length]
+
+
+def _scatter(p: Process, parts: list[tuple[int, int]], data: bytes) -> int:
+    at = 0
+    for where, length in parts:
+        p.memory.write(where, data[at : at + length])
+        at += length
+    return len(data)
+
+
+@call(65)
+def readv(p: Process, fd: int, address: int, count: int) -> int:
+    """Read on, into several places."""
+    opened, parts = p.opened(integer(fd)), _parts(p, address, count)
+    return _scatter(p, parts, opened.read(sum(length for _, length in parts)))
+
+
+@call(66)
+def writev(p: Process, fd: int, address: int, count: int) -> int:
+    """Write on, from several places."""
+    opened = p.opened(integer(fd))
+    return opened.write(b"".join(p.memory.read(where, length) for where, length in _parts(p, address, count)))
+
+
+@call(67)
+def pread64(p: Process, fd: int, address: int, count: int, offset: int) -> int:
+    """Read from somewhere."""
+    opened = p.opened(integer(fd))
+    if long(offset) < 0:
+        raise failure(errno.EINVAL)
+    data = opened.read_at(_room(p, address, count), offset)
+    p.memory.write(address, data)
+    return len(data)
+
+
+@call(68)
+def pwrite64(p: Process, fd: int, address: int, count: int, offset: int) -> int:
+    """Write to somewhere."""
+    if long(offset) < 0:
+        raise failure(errno.EINVAL)
+    return p.opened(integer(fd)).write_at(p.memory.read(address, min(count, _MOST)), offset)
+
+
+@call(69)
+def preadv(p: Process, fd: int, address: int, count: int, offset: int) -> int:
+    """Read from somewhere into several places."""
+    opened, parts = p.opened(integer(fd)), _parts(p, address, count)
+    if long(offset) < 0:
+        raise failure(errno.EINVAL)
+    return _scatter(p, parts, opened.read_at(sum(length for _, length in parts), offset))
+
+
+@call(70)
+def pwritev(p: Process, fd: int, address: int, count: int, offset: int) -> int:
+    """Write to somewhere from several places."""
+    opened = p.opened(integer(fd))
+    if long(offset) < 0:
+        raise failure(errno.EINVAL)
+    data = b"".join(p.memory.read(where, length) for where, length in _parts(p, address, count))
+    return opened.write_at(data, offset)
+
+
+@call(71)
+def sendfile(p: Process, target: int, source: int, position: int, count: int) -> int:
+    """Copy from one to the other, on or from a position in memory."""
+    into, from_ = p.opened(integer(target)), p.opened(integer(source))
+    count = min(count, 1 << 20)
+    if not position:
+        return into.write(from_.read(count))
+    (offset,) = p.memory.words(position, "<q")
+    written = into.write(from_.read_at(count, offset))
+    p.memory.write_words(position, "<q", offset + written)
+    return written
+
+
+@call(62)
+def lseek(p: Process, fd: int, offset: int, whence: int) -> int:
+    """Move."""
+    return p.opened(integer(fd)).seek(long(offset), integer(whence))
+
+
+@call(46)
+def ftruncate(p: Process, fd: int, size: int) -> int:
+    """Make a file so long."""
+    if long(size) < 0:
+        raise failure(errno.EINVAL)
+    p.opened(integer(fd)).truncate(size)
+    return 0
+
+
+@call(82, 83)
+def fsync(p: Process, fd: int) -> int:
+    """See to it that it is kept."""
+    p.opened(integer(fd)).sync()
+    return 0
+
+
+@call(223)
+def fadvise64(p: Process, fd: int) -> int:
+    """Advice that is not needed."""
+    p.opened(integer(fd))
+    return 0
+
+
+@call(57)
+def close(p: Process, fd: int) -> int:
+    """Close a descriptor."""
+    p.drop(integer(fd))
+    return 0
+
+
+@call(436)
+def close_range(p: Process, first: int, last: int, flags: int) -> int:
+    """Close many."""
+    for number in [one for one in p.files if first <= one <= last & 0xFFFFFFFF]:
+        if flags & 4:
+            p.files[number].close_on_exec = True
+        else:
+            p.drop(number)
+    return 0
+
+
+@call(23)
+def dup(p: Process, fd: int) -> int:
+    """Another descriptor for the same."""
+    return p.put(p.opened(integer(fd)))
+
+
+@call(24)
+def dup3(p: Process, old: int, new: int, flags: int) -> int:
+    """A certain descriptor for the same."""
+    opened, number = p.opened(integer(old)), integer(new)
+    if integer(old) == number:
+        raise failure(errno.EINVAL)
+    if not 0 <= number < MOST_FILES:
+        raise failure(errno.EBADF)
+    if number in p.files:
+        p.drop(number)
+    return p.put(opened, number, close_on_exec=bool(flags & _CLOEXEC))
+
+
+@call(25)
+def fcntl(p: Process, fd: int, command: int, word: int) -> int:
+    """Copies and flags of a descriptor. Locks are always had: nobody else is there."""
+    number, command = integer(fd), integer(command)
+    opened = p.opened(number)
+    if command in (_DUPFD, _DUPFD_CLOEXEC):
+        if not 0 <= integer(word) < MOST_FILES:
+            raise failure(errno.EINVAL)
+        return p.put(opened, least=integer(word), close_on_exec=command == _DUPFD_CLOEXEC)
+    if command == _GETFD:
+        return int(p.files[number].close_on_exec)
+    if command == _SETFD:
+        p.files[number].close_on_exec = bool(word & 1)
+        return 0
+    if command == _GETFL:
+        return opened.flags
+    if command == _SETFL:
+        opened.flags = opened.flags & ~_SETTABLE | word & _SETTABLE
+        return 0
+    if command == _GETLK:
+        p.memory.write_words(word, "<h", 2)
+        return 0
+    if command in (_SETLK, _SETLKW):
+        return 0
+    raise failure(errno.EINVAL)
+
+
+@call(32)
+def flock(p: Process, fd: int) -> int:
+    """A lock, which is always had."""
+    p.opened(integer(fd))
+    return 0
+
+
+@call(29)
+def ioctl(p: Process, fd: int, request: int, word: int) -> int:
+    """Nothing here is a terminal."""
+    opened = p.opened(integer(fd))
+    if request & 0xFFFFFFFF != _FIONBIO:
+        raise failure(errno.ENOTTY)
+    (wanted,) = p.memory.words(word, "<i")
+    opened.flags = opened.flags & ~os.O_NONBLOCK | (os.O_NONBLOCK if wanted else 0)
+    return 0
+
+
+@call(59)
+def pipe2(p: Process, address: int, flags: int) -> int:
+    """A pipe to itself."""
+    p.memory.check(address, 8)
+    content = bytearray()
+    reader = PipeEnd(content, writes=False)
+    writer = PipeEnd(content, writes=True, other=reader)
+    for end in (reader, writer):
+        end.flags |= flags & os.O_NONBLOCK
+    ends = [p.put(end, close_on_exec=bool(flags & _CLOEXEC)) for end in (reader, writer)]
+    p.memory.write_words(address, "<ii", *ends)
+    return 0
+
+
+@call(73)
+def ppoll(p: Process, address: int, count: int, timeout: int) -> int:
+    """Which descriptors are ready; if none is, none will be before the time is over."""
+    if count > MOST_FILES:
+        raise failure(errno.EINVAL)
+    ready = 0
+    for number in range(count):
+        at = address + 8 * number
+        fd, wanted = p.memory.words(at, "<ih")
+        found = 0
+        if fd >= 0 and fd not in p.files:
+            found = _POLLNVAL
+        elif fd >= 0:
+            found = wanted & (_POLLOUT | (_POLLIN if p.files[fd].opened.readable() else 0))
+        p.memory.write_words(at + 6, "<h", found)
+        ready += found != 0
+    if not ready:
+        if not timeout:
+            raise WouldWait
+        seconds, nanoseconds = p.memory.words(timeout, "<qq")
+        p.wake = time.monotonic() + seconds + nanoseconds / 1e9
+    return ready
+
+
+@call(80)
+def fstat(p: Process, fd: int, address: int) -> int:
+    """What there is to say of a descriptor."""
+    p.memory.write(address, p.opened(integer(fd)).status().as_stat())
+    return 0
+
+
+@call(61)
+def getdents64(p: Process, fd: int, address: int, count: int) -> int:
+    """The next entries of a directory."""
+    opened = p.opened(integer(fd))
+    p.memory.check(address, integer(count))
+    data = opened.entries(integer(count))
+    p.memory.write(address, data)
+    return len(data)

@@ -1,0 +1,85 @@
+"""Calls about memory."""
+
+from __future__ import annotations
+
+import errno
+
+from lanewise.arm64.linux.calls import call, integer, long
+from lanewise.arm64.linux.elf import PAGE
+from lanewise.arm64.linux.heap import pages
+from lanewise.arm64.linux.process import Process
+from lanewise.host.reply import failure
+
+_WRITABLE = 2
+_SHARED, _FIXED, _ANONYMOUS, _NOREPLACE = 1, 0x10, 0x20, 0x100000
+_SHARED_KINDS = 3
+_MAYMOVE = 1
+_DONTNEED = 4
+
+
+@call(214)
+def brk(p: Process, wanted: int) -> int:
+    """Move the end of the heap."""
+    return p.heap.move_brk(wanted)
+
+
+@call(222)
+def mmap(p: Process, address: int, count: int, protection: int, flags: int, fd: int, offset: int) -> int:
+    """Memory, with the content of a file if wanted. Nothing that is written there comes into the file."""
+    if not count or offset % PAGE:
+        raise failure(errno.EINVAL)
+    if count > p.memory.end:
+        raise failure(errno.ENOMEM)
+    data = b""
+    if not flags & _ANONYMOUS:
+        opened = p.opened(integer(fd))
+        if flags & _SHARED_KINDS != _SHARED + 1 and protection & _WRITABLE:
+            raise failure(errno.ENODEV)
+        if long(offset) < 0:
+            raise failure(errno.EINVAL)
+        data = opened.read_at(count, offset)
+    if flags & (_FIXED | _NOREPLACE):
+        found = p.heap.map_at(address, count, replace=not flags & _NOREPLACE)
+    else:
+        found = p.heap.map(count)
+    p.memory.write(found, data)
+    return found
+
+
+@call(215)
+def munmap(p: Process, address: int, count: int) -> int:
+    """Give memory back."""
+    p.heap.unmap(address, count)
+    return 0
+
+
+@call(216)
+def mremap(p: Process, old: int, old_count: int, count: int, flags: int) -> int:
+    """Make memory larger or smaller."""
+    if flags & ~_MAYMOVE:
+        raise failure(errno.EINVAL)
+    if count > p.memory.end:
+        raise failure(errno.ENOMEM)
+    return p.heap.remap(old, old_count, count, bool(flags & _MAYMOVE))
+
+
+@call(226)
+def mprotect(p: Process, address: int, count: int) -> int:
+    """Protection, of which there is none."""
+    if address % PAGE:
+        raise failure(errno.EINVAL)
+    if address < p.memory.start or address + count > p.memory.end:
+        raise failure(errno.ENOMEM)
+    return 0
+
+
+@call(233)
+def madvise(p: Process, address: int, count: int, advice: int) -> int:
+    """Advice; memory that is not needed is 0 from then on."""
+    if address % PAGE:
+        raise failure(errno.EINVAL)
+    if integer(advice) == _DONTNEED:
+        if address < p.memory.start or address + pages(count) > p.memory.end:
+            raise failure(errno.ENOMEM)
+        p.memory.write(address, bytes(pages(count)))
+    return 0

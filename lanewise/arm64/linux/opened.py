@@ -1,0 +1,264 @@
+"""What a program can have open: its streams, files and directories of the host, pipes to itself, and some devices."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import struct
+from collections.abc import Callable
+
+from lanewise.arm64.linux.status import DIRECTORY, PIPE, Status, device
+from lanewise.host.reply import failure
+
+_DIRENT = struct.Struct("<QqHB")
+
+
+class WouldWait(Exception):  # noqa: N818 (no error, but a fact)
+    """Nothing is there, and only the program itself could change that."""
+
+
+class Opened:
+    """Something open; several descriptors may share it, position and all."""
+
+    flags = 0
+    """As fcntl gives them."""
+    users = 0
+    path = b""
+    """The absolute path of a directory as the program has it."""
+
+    def read(self, count: int) -> bytes:
+        """Read on; nothing at the end."""
+        raise failure(errno.EBADF)
+
+    def write(self, data: bytes) -> int:
+        """Write on; how many bytes were written."""
+        raise failure(errno.EBADF)
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        """Read without moving."""
+        raise failure(errno.ESPIPE)
+
+    def write_at(self, data: bytes, offset: int) -> int:
+        """Write without moving."""
+        raise failure(errno.ESPIPE)
+
+    def seek(self, offset: int, whence: int) -> int:
+        """Move; where it is then."""
+        raise failure(errno.ESPIPE)
+
+    def truncate(self, size: int) -> None:
+        """Make it so long."""
+        raise failure(errno.EINVAL)
+
+    def entries(self, room: int) -> bytes:
+        """The next entries of a directory, as getdents64 gives them."""
+        raise failure(errno.ENOTDIR)
+
+    def status(self) -> Status:
+        """What there is to say of it."""
+        return PIPE
+
+    def readable(self) -> bool:
+        """Whether reading would not wait."""
+        return True
+
+    def sync(self) -> None:
+        """See to it that it is kept."""
+        raise failure(errno.EINVAL)
+
+    def close(self) -> None:
+        """The last one who had it open has closed it."""
+
+
+class Source(Opened):
+    """Standard input, which is known before."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._at = 0
+
+    def read(self, count: int) -> bytes:
+        found = self._content[self._at : self._at + count]
+        self._at += len(found)
+        return found
+
+
+class Sink(Opened):
+    """Standard output or error, which is kept."""
+
+    flags = os.O_WRONLY
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+
+    def write(self, data: bytes) -> int:
+        self.content += data
+        return len(data)
+
+
+class PipeEnd(Opened):
+    """One end of a pipe, of which the program has both: what is not there will not come by waiting."""
+
+    def __init__(self, content: bytearray, writes: bool, other: PipeEnd | None = None) -> None:
+        self._content, self._writes, self._other, self._closed = content, writes, other, False
+        self.flags = os.O_WRONLY if writes else os.O_RDONLY
+        if other is not None:
+            other._other = self
+
+    def read(self, count: int) -> bytes:
+        if self._writes:
+            raise failure(errno.EBADF)
+        if not self._content and count and self._other is not None and not self._other._closed:
+            if self.flags & os.O_NONBLOCK:
+                raise failure(errno.EAGAIN)
+            raise WouldWait
+        found = bytes(self._content[:count])
+        del self._content[:count]
+        return found
+
+    def write(self, data: bytes) -> int:
+        if not self._writes:
+            raise failure(errno.EBADF)
+        if self._other is not None and self._other._closed:
+            raise failure(errno.EPIPE)
+        self._content += data
+        return len(data)
+
+    def readable(self) -> bool:
+        return bool(self._content) or self._other is None or self._other._closed
+
+    def close(self) -> None:
+        self._closed = True
+
+
+class Device(Opened):
+    """/dev/null, /dev/zero or /dev/urandom: what is written is gone, what is read is made."""
+
+    flags = os.O_RDWR
+
+    def __init__(self, minor: int, make: Callable[[int], bytes]) -> None:
+        self._minor, self._make = minor, make
+
+    def read(self, count: int) -> bytes:
+        return self._make(count)
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        return self._make(count)
+
+    def write(self, data: bytes) -> int:
+        return len(data)
+
+    def write_at(self, data: bytes, offset: int) -> int:
+        return len(data)
+
+    def seek(self, offset: int, whence: int) -> int:
+        return 0
+
+    def status(self) -> Status:
+        return device(self._minor)
+
+
+class HostFile(Opened):
+    """A regular file of the host."""
+
+    def __init__(self, descriptor: int, flags: int) -> None:
+        self.descriptor = descriptor
+        self.flags = flags
+
+    def read(self, count: int) -> bytes:
+        return os.read(self.descriptor, count)
+
+    def write(self, data: bytes) -> int:
+        return os.write(self.descriptor, data)
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        return os.pread(self.descriptor, count, offset)
+
+    def write_at(self, data: bytes, offset: int) -> int:
+        return os.pwrite(self.descriptor, data, offset)
+
+    def seek(self, offset: int, whence: int) -> int:
+        return os.lseek(self.descriptor, offset, whence)
+
+    def truncate(self, size: int) -> None:
+        os.ftruncate(self.descriptor, size)
+
+    def status(self) -> Status:
+        return Status.of(os.fstat(self.descriptor))
+
+    def sync(self) -> None:
+        os.fsync(self.descriptor)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+class Directory(Opened):
+    """A directory: of the host, or one that only leads to those that were given."""
+
+    flags = os.O_RDONLY | os.O_DIRECTORY
+
+    def __init__(self, path: bytes, descriptor: int | None, names: tuple[bytes, ...] = ()) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._names = names
+        self._found: list[tuple[bytes, int, int]] | None = None
+        self._at = 0
+
+    def read(self, count: int) -> bytes:
+        raise failure(errno.EISDIR)
+
+    def seek(self, offset: int, whence: int) -> int:
+        if whence != os.SEEK_SET or offset < 0:
+            raise failure(errno.EINVAL)
+        if offset == 0:
+            self._found = None
+        self._at = offset
+        return offset
+
+    def entries(self, room: int) -> bytes:
+        if self._found is None:
+            self._found = self._list()
+        packed = bytearray()
+        while self._at < len(self._found):
+            name, inode, kind = self._found[self._at]
+            length = -(-(_DIRENT.size + len(name) + 1) // 8) * 8
+            if len(packed) + length > room:
+                if not packed:
+                    raise failure(errno.EINVAL)
+                break
+            self._at += 1
+            packed += (_DIRENT.pack(inode, self._at, length, kind) + name).ljust(length, b"\0")
+        return bytes(packed)
+
+    def _list(self) -> list[tuple[bytes, int, int]]:
+        inode, directory = self.status().inode, stat.S_IFDIR >> 12
+        found = [(b".", inode, directory), (b"..", inode, directory)]
+        if self._descriptor is None:
+            return found + [(name, 1, directory) for name in self._names]
+        # Opened anew, since two who read through one descriptor would share its position.
+        again = os.open(b".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._descriptor)
+        try:
+            with os.scandir(again) as entries:
+                found += [(os.fsencode(one.name), one.inode(), _kind(one)) for one in entries]
+        finally:
+            os.close(again)
+        return found
+
+    def status(self) -> Status:
+        return DIRECTORY if self._descriptor is None else Status.of(os.fstat(self._descriptor))
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def _kind(entry: os.DirEntry[str]) -> int:
+    """The kind of an entry as directories have it, which are the upper bits of a mode; 0 if it is gone."""
+    try:
+        if entry.is_symlink():
+            return stat.S_IFLNK >> 12
+        return stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode) >> 12
+    except OSError:
+        return 0

@@ -1,0 +1,286 @@
+"""Calls that name files by paths: each finds its way within the directories that were given."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from lanewise.arm64.linux.calls import call, integer, long
+from lanewise.arm64.linux.opened import HostFile
+from lanewise.arm64.linux.process import Process
+from lanewise.arm64.linux.status import Status
+from lanewise.host.filestat import set_times
+from lanewise.host.reply import failure
+from lanewise.kernel.wasi_numbers import FST_ATIM, FST_ATIM_NOW, FST_MTIM, FST_MTIM_NOW
+
+_FLAGS = {
+    0o100: os.O_CREAT, 0o200: os.O_EXCL, 0o1000: os.O_TRUNC, 0o2000: os.O_APPEND, 0o40000: os.O_DIRECTORY,
+    0o100000: os.O_NOFOLLOW,
+}  # fmt: skip
+"""Flags of open on AArch64, and what the host calls them; others make no difference here."""
+_ACCESS, _CLOEXEC, _PATH, _TMPFILE = 0o3, 0o2000000, 0o10000000, 0o20000000
+_NOFOLLOW, _REMOVEDIR, _EMPTY_PATH = 0x100, 0x200, 0x1000
+_NOREPLACE = 1
+_UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
+_SECOND = 1_000_000_000
+_SELF = b"/proc/self/exe"
+
+
+@call(56)
+def openat(p: Process, directory: int, path: int, flags: int, mode: int) -> int:
+    """Open a file, a directory, or one of the devices."""
+    name = p.path(path)
+    found = p.device(name)
+    if found is None:
+        if flags & _TMPFILE:
+            raise failure(errno.EOPNOTSUPP)
+        wanted = os.O_RDONLY if flags & _PATH else flags & _ACCESS
+        wanted |= sum(host for guest, host in _FLAGS.items() if flags & guest)
+        base = p.base(integer(directory), name)
+        return p.put(p.mounts.open(base, name, wanted, mode & 0o777 & ~p.umask), close_on_exec=bool(flags & _CLOEXEC))
+    return p.put(found, close_on_exec=bool(flags & _CLOEXEC))
+
+
+def _status(p: Process, directory: int, path: int, flags: int) -> Status:
+    name = p.path(path) if path else b""
+    if not name and flags & _EMPTY_PATH:
+        number = integer(directory)
+        return p.mounts.status(p.here, b".", True) if number == -100 else p.opened(number).status()
+    found = p.device(name)
+    if found is not None:
+        return found.status()
+    return p.mounts.status(p.base(integer(directory), name), name, not flags & _NOFOLLOW)
+
+
+@call(79)
+def newfstatat(p: Process, directory: int, path: int, address: int, flags: int) -> int:
+    """What there is to say of a path."""
+    p.memory.write(address, _status(p, directory, path, flags).as_stat())
+    return 0
+
+
+@call(291)
+def statx(p: Process, directory: int, path: int, flags: int, mask: int, address: int) -> int:
+    """The same, in a newer layout."""
+    p.memory.write(address, _status(p, directory, path, flags).as_statx())
+    return 0
+
+
+@call(48)
+def faccessat(p: Process, directory: int, path: int, mode: int) -> int:
+    """Whether a path may be read, written, run; or is there at all."""
+    return faccessat2(p, directory, path, mode, 0)
+
+
+@call(439)
+def faccessat2(p: Process, directory: int, path: int, mode: int, flags: int) -> int:
+    """The same, with flags."""
+    found = _status(p, directory, path, flags)
+    name, wanted = p.path(path), integer(mode)
+    if not wanted or not name or p.device(name) is not None:
+        return 0
+    if found.device == found.inode == 1:  # above the directories that were given
+        if wanted & os.W_OK:
+            raise failure(errno.EACCES)
+        return 0
+    with p.mounts.place(p.base(integer(directory), name), name, follow=not flags & _NOFOLLOW) as place:
+        if not os.access(place.name, wanted, dir_fd=place.directory, follow_symlinks=False):
+            raise failure(errno.EACCES)
+    return 0
+
+
+@call(78)
+def readlinkat(p: Process, directory: int, path: int, address: int, count: int) -> int:
+    """What is in a symbolic link. Where the host keeps its files is not for programs to know."""
+    name = p.path(path)
+    if integer(count) <= 0:
+        raise failure(errno.EINVAL)
+    if name == _SELF:
+        content = p.name if p.name.startswith(b"/") else b"/" + p.name
+    else:
+        base = p.base(integer(directory), name)
+        if p.device(name) is not None:
+            raise failure(errno.EINVAL)
+        with p.mounts.place(base, name) as place:
+            content = os.readlink(place.name, dir_fd=place.directory)
+        if content.startswith(b"/"):
+            raise failure(errno.EACCES)
+    p.memory.write(address, content[: integer(count)])
+    return min(len(content), integer(count))
+
+
+@call(34)
+def mkdirat(p: Process, directory: int, path: int, mode: int) -> int:
+    """Make a directory."""
+    name = p.path(path)
+    with p.mounts.place(p.base(integer(directory), name), name, keep_slash=True) as place:
+        if place.itself:
+            raise failure(errno.EEXIST)
+        os.mkdir(place.name, mode & 0o777 & ~p.umask, dir_fd=place.directory)
+    return 0
+
+
+@call(35)
+def unlinkat(p: Process, directory: int, path: int, flags: int) -> int:
+    """Remove a file or an empty directory."""
+    name = p.path(path)
+    removes = bool(flags & _REMOVEDIR)
+    with p.mounts.place(p.base(integer(directory), name), name, keep_slash=removes) as place:
+        if place.itself:
+            raise failure(errno.EBUSY if removes else errno.EISDIR)
+        (os.rmdir if removes else os.unlink)(place.name, dir_fd=place.directory)
+    return 0
+
+
+@call(38)
+def renameat(p: Process, old_directory: int, old: int, new_directory: int, new: int) -> int:
+    """Give a file another name."""
+    return renameat2(p, old_directory, old, new_directory, new, 0)
+
+
+@call(276)
+def renameat2(p: Process, old_directory: int, old: int, new_directory: int, new: int, flags: int) -> int:
+    """The same, if wanted only where nothing is replaced."""
+    source, target = p.path(old), p.path(new)
+    if flags & ~_NOREPLACE:
+        raise failure(errno.EINVAL)
+    with (
+        p.mounts.place(p.base(integer(old_directory), source), source, keep_slash=True) as from_,
+        p.mounts.place(p.base(integer(new_directory), target), target, keep_slash=True) as into,
+    ):
+        if from_.itself or into.itself:
+            raise failure(errno.EBUSY)
+        if flags & _NOREPLACE:
+            _refuse_existing(into.directory, into.name)
+        os.rename(
+            from_.name + b"/" * from_.slash,
+            into.name + b"/" * into.slash,
+            src_dir_fd=from_.directory,
+            dst_dir_fd=into.directory,
+        )
+    return 0
+
+
+def _refuse_existing(directory: int, name: bytes) -> None:
+    try:
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    raise failure(errno.EEXIST)
+
+
+@call(36)
+def symlinkat(p: Process, content: int, directory: int, path: int) -> int:
+    """Make a symbolic link; an absolute one would mean something else to the host."""
+    text, name = p.path(content), p.path(path)
+    if text.startswith(b"/"):
+        raise failure(errno.EPERM)
+    with p.mounts.place(p.base(integer(directory), name), name) as place:
+        if place.itself:
+            raise failure(errno.EEXIST)
+        os.symlink(text, place.name, dir_fd=place.directory)
+    return 0
+
+
+@call(37)
+def linkat(p: Process, old_directory: int, old: int, new_directory: int, new: int) -> int:
+    """Give a file one more name."""
+    source, target = p.path(old), p.path(new)
+    with (
+        p.mounts.place(p.base(integer(old_directory), source), source) as from_,
+        p.mounts.place(p.base(integer(new_directory), target), target) as into,
+    ):
+        if from_.itself:
+            raise failure(errno.EPERM)
+        if into.itself:
+            raise failure(errno.EEXIST)
+        os.link(from_.name, into.name, src_dir_fd=from_.directory, dst_dir_fd=into.directory, follow_symlinks=False)
+    return 0
+
+
+@call(45)
+def truncate(p: Process, path: int, size: int) -> int:
+    """Make a file so long."""
+    if long(size) < 0:
+        raise failure(errno.EINVAL)
+    opened = p.mounts.open(p.here, p.path(path), os.O_WRONLY, 0)
+    try:
+        opened.truncate(size)
+    finally:
+        opened.close()
+    return 0
+
+
+@call(53)
+def fchmodat(p: Process, directory: int, path: int, mode: int) -> int:
+    """Who may do what with a file. It is opened first, as nobody can swap what is open."""
+    name = p.path(path)
+    opened = p.mounts.open(p.base(integer(directory), name), name, os.O_RDONLY, 0)
+    try:
+        if not isinstance(opened, HostFile):
+            raise failure(errno.EPERM)
+        os.fchmod(opened.descriptor, mode & 0o777)
+    finally:
+        opened.close()
+    return 0
+
+
+@call(88)
+def utimensat(p: Process, directory: int, path: int, times: int, flags: int) -> int:
+    """Set the times of a file."""
+    words = p.memory.words(times, "<qqqq") if times else (0, _UTIME_NOW, 0, _UTIME_NOW)
+    access, change = words[0] * _SECOND + words[1], words[2] * _SECOND + words[3]
+    wanted = _time_flag(words[1], FST_ATIM, FST_ATIM_NOW) | _time_flag(words[3], FST_MTIM, FST_MTIM_NOW)
+    if not path:
+        opened = p.opened(integer(directory))
+        if not isinstance(opened, HostFile):
+            raise failure(errno.EPERM)
+        set_times(opened.descriptor, None, access, change, wanted)
+        return 0
+    name = p.path(path)
+    with p.mounts.place(p.base(integer(directory), name), name, follow=not flags & _NOFOLLOW) as place:
+        set_times(place.directory, place.name, access, change, wanted)
+    return 0
+
+
+def _time_flag(nanoseconds: int, given: int, now: int) -> int:
+    if nanoseconds == _UTIME_OMIT:
+        return 0
+    return now if nanoseconds == _UTIME_NOW else given
+
+
+@call(166)
+def umask(p: Process, mask: int) -> int:
+    """What others may not do with new files."""
+    before, p.umask = p.umask, mask & 0o777
+    return before
+
+
+@call(17)
+def getcwd(p: Process, address: int, count: int) -> int:
+    """Where the program is."""
+    if len(p.here) + 1 > count:
+        raise failure(errno.ERANGE)
+    p.memory.write(address, p.here + b"\0")
+    return len(p.here) + 1
+
+
+@call(49)
+def chdir(p: Process, path: int) -> int:
+    """Go elsewhere."""
+    name = p.path(path)
+    if not stat.S_ISDIR(p.mounts.status(p.here, name, True).mode):
+        raise failure(errno.ENOTDIR)
+    p.here = p.mounts.find(p.here, name).whole
+    return 0
+
+
+@call(50)
+def fchdir(p: Process, fd: int) -> int:
+    """Go to a directory that is open."""
+    found = p.opened(integer(fd)).path
+    if not found:
+        raise failure(errno.ENOTDIR)
+    p.here = found
+    return 0

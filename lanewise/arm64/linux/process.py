@@ -1,0 +1,154 @@
+"""A program in a lane, as the system sees it: its memory, what it has open, where it is, and how it ended."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lanewise.arm64.linux.heap import Heap
+from lanewise.arm64.linux.memory import LaneMemory
+from lanewise.arm64.linux.mounts import Mounts
+from lanewise.arm64.linux.opened import Device, Opened, Sink, Source
+from lanewise.host.reply import failure
+
+AT_FDCWD = -100
+MOST_FILES = 1024
+MOST_SIGNALS = 64
+_IGNORE = 1
+_IGNORED = {17, 18, 23, 28}
+"""Signals that do nothing unless somebody wants them: CHLD, CONT, URG, WINCH."""
+_FIRST_PID = 1000
+_LONGEST_PATH = 4096
+
+
+@dataclass
+class Descriptor:
+    """A number that a program has something open by."""
+
+    opened: Opened
+    close_on_exec: bool = False
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a program ended: by itself, by a signal, or because it was not let run on."""
+
+    reason: str
+    code: int | None = None
+    signal: int | None = None
+
+
+@dataclass
+class Signals:
+    """What a program wants to happen when signals come: remembered, as none come but from itself."""
+
+    actions: dict[int, bytes] = field(default_factory=dict)
+    mask: bytes = bytes(8)
+    stack: tuple[int, int, int] = (0, 2, 0)
+    """Address, flags (2: none), bytes."""
+
+
+class Process:
+    """One program. One thread at a time serves it."""
+
+    def __init__(
+        self, lane: int, memory: LaneMemory, heap: Heap, mounts: Mounts, name: bytes, stdin: bytes, seed: int | None
+    ) -> None:
+        self.memory, self.heap, self.mounts, self.name = memory, heap, mounts, name
+        self.pid = _FIRST_PID + lane
+        self.here = mounts.first
+        self.stack_room = 0
+        self.umask = 0o022
+        self.signals = Signals()
+        self.stdout, self.stderr = Sink(), Sink()
+        self.files: dict[int, Descriptor] = {}
+        for number, stream in enumerate((Source(stdin), self.stdout, self.stderr)):
+            self.put(stream, number)
+        self.random: Callable[[int], bytes] = os.urandom if seed is None else random.Random(f"{seed} {lane}").randbytes
+        self.cycles = 0
+        """Instructions that it had run when it called."""
+        self.ending: Ending | None = None
+        self.wake: float | None = None
+        """Until when the answer to its call is to wait, on the clock of `time.monotonic`."""
+        self.unknown: dict[int, int] = {}
+        """Calls that there are none of, and how often they were wanted."""
+
+    # --- descriptors -------------------------------------------------------------------------------------------------
+
+    def opened(self, number: int) -> Opened:
+        """What a descriptor stands for; EBADF if nothing."""
+        try:
+            return self.files[number].opened
+        except KeyError:
+            raise failure(errno.EBADF) from None
+
+    def put(self, opened: Opened, number: int | None = None, least: int = 0, close_on_exec: bool = False) -> int:
+        """Give something a descriptor: the lowest that is free, or a certain one, which must be free."""
+        if number is None:
+            number = next((one for one in range(least, MOST_FILES) if one not in self.files), MOST_FILES)
+        if not 0 <= number < MOST_FILES:
+            if not opened.users:
+                opened.close()
+            raise failure(errno.EMFILE)
+        self.files[number] = Descriptor(opened, close_on_exec)
+        opened.users += 1
+        return number
+
+    def drop(self, number: int) -> None:
+        """Close a descriptor."""
+        opened = self.opened(number)
+        del self.files[number]
+        opened.users -= 1
+        if not opened.users:
+            opened.close()
+
+    def close(self) -> None:
+        """Close all."""
+        for number in list(self.files):
+            self.drop(number)
+
+    # --- paths -------------------------------------------------------------------------------------------------------
+
+    def path(self, address: int) -> bytes:
+        """A path in memory."""
+        found = self.memory.string(address)
+        if len(found) >= _LONGEST_PATH:
+            raise failure(errno.ENAMETOOLONG)
+        return found
+
+    def base(self, directory: int, path: bytes) -> bytes:
+        """The directory that a path starts from."""
+        if directory == AT_FDCWD or path.startswith(b"/"):
+            return self.here
+        found = self.opened(directory).path
+        if not found:
+            raise failure(errno.ENOTDIR)
+        return found
+
+    def device(self, path: bytes) -> Device | None:
+        """One of the devices that are there without any directory."""
+        if not path.startswith(b"/dev/"):
+            return None
+        if path == b"/dev/null":
+            return Device(3, lambda _: b"")
+        if path == b"/dev/zero":
+            return Device(5, bytes)
+        return Device(9, self.random) if path in (b"/dev/urandom", b"/dev/random") else None
+
+    # --- the end -----------------------------------------------------------------------------------------------------
+
+    def send(self, signal: int) -> None:
+        """A signal, which ends the program unless it is ignored: functions for signals are never called."""
+        if not 0 <= signal <= MOST_SIGNALS:
+            raise failure(errno.EINVAL)
+        action = int.from_bytes(self.signals.actions.get(signal, b"")[:8], "little")
+        if signal and action != _IGNORE and (action or signal not in _IGNORED):
+            self.end(Ending("signal", signal=signal))
+
+    def end(self, ending: Ending) -> None:
+        """No more of it runs; what it has open is closed."""
+        self.ending = ending
+        self.close()

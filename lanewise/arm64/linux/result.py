@@ -1,0 +1,80 @@
+"""What became of programs."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the program of one lane ended, and what it wrote."""
+
+    exit_code: int | None
+    """What it gave to exit; None if it did not get there."""
+    signal: int | None
+    """The signal that ended it, or that would have: 11 for memory that is not there, 4 for what is no instruction."""
+    reason: str
+    """Why it is over: exit, signal, or what stopped the lane, such as `memory out of range`, `cycles`, `timeout`."""
+    pc: int
+    detail: int
+    """The address that it could not have."""
+    stdout: bytes
+    stderr: bytes
+    instructions: int
+    unknown_calls: tuple[int, ...]
+    """Numbers of calls that there are none of; it was told so."""
+
+    @property
+    def returncode(self) -> int | None:
+        """As the module subprocess has it: the exit code, or the signal as a negative number."""
+        return self.exit_code if self.signal is None else -self.signal
+
+    def __str__(self) -> str:
+        if self.exit_code is not None:
+            return f"exit {self.exit_code}"
+        if self.signal is None:
+            return f"{self.reason} at {self.pc:#x}"
+        try:
+            name = signal.Signals(self.signal).name
+        except ValueError:
+            name = f"signal {self.signal}"
+        return name if self.reason == "signal" else f"{name} at {self.pc:#x}: {self.reason}"
+
+
+@dataclass(frozen=True, repr=False)
+class LinuxResult:
+    """The outcomes of all lanes."""
+
+    outcomes: tuple[Outcome, ...]
+    elapsed_seconds: float
+    calls: int
+    """Calls of the system that were served."""
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __getitem__(self, lane: int) -> Outcome:
+        return self.outcomes[lane]
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
+
+    @property
+    def instructions(self) -> int:
+        """Of all lanes together."""
+        return sum(one.instructions for one in self.outcomes)
+
+    @property
+    def unknown_calls(self) -> tuple[int, ...]:
+        """Numbers of calls that any lane wanted and that there are none of."""
+        return tuple(sorted({number for one in self.outcomes for number in one.unknown_calls}))
+
+    def __repr__(self) -> str:
+        how = ", ".join(f"{what} {count:,}" for what, count in Counter(map(str, self.outcomes)).most_common(5))
+        return (
+            f"<{len(self):,} lanes ran {self.instructions:,} instructions and {self.calls:,} calls in "
+            f"{self.elapsed_seconds:.3g} s; {how}>"
+        )

@@ -1,0 +1,93 @@
+"""Running programs of Linux: one in each lane, with its own memory, arguments, environment and standard input."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from lanewise.arm64.arguments import whole
+from lanewise.arm64.cpu import ParallelCPU
+from lanewise.arm64.linux import given
+from lanewise.arm64.linux.elf import PAGE, read_program
+from lanewise.arm64.linux.heap import Heap
+from lanewise.arm64.linux.loading import lay_out, load
+from lanewise.arm64.linux.memory import LaneMemory
+from lanewise.arm64.linux.mounts import Mounts
+from lanewise.arm64.linux.process import Process
+from lanewise.arm64.linux.result import LinuxResult, Outcome
+from lanewise.arm64.linux.serving import Serving
+from lanewise.arm64.linux.stack import RANDOM_BYTES
+from lanewise.devices import Device
+from lanewise.errors import ArgumentError
+
+_MEMORY = 16 << 20
+
+
+def run_linux(
+    program: str | Path | bytes,
+    lanes: int = 1,
+    argv: given.Argv | Sequence[given.Argv] | Callable[[int], given.Argv] | None = None,
+    env: given.Env | Sequence[given.Env] | Callable[[int], given.Env] | None = None,
+    stdin: given.Text | Sequence[given.Text] | Callable[[int], given.Text] = b"",
+    dirs: Mapping[str, str | Path] | None = None,
+    memory_size: int = _MEMORY,
+    device: str | Device = "cpu",
+    seed: int | None = None,
+    max_cycles: int | None = None,
+    timeout: float | None = None,
+) -> LinuxResult:
+    """Run a static AArch64 program in each lane until all are over, and give what they wrote and how they ended.
+
+    `argv`, `env` and `stdin` are one for all lanes, a list with one for each, or a function of a lane's number; `argv`
+    has the program's name as its first. `dirs` are the directories that programs can see, by the paths that they have
+    for them; they begin in the first. Memory begins where the program does. With a `seed`, random bytes are the same
+    each time. A lane that has run `max_cycles` instructions is ended, and all are after `timeout` seconds.
+    """
+    begin = time.perf_counter()
+    count = whole(lanes, "lanes", 1, 2**32 - 1)
+    size = whole(memory_size, "memory_size", 4096, 2**40) // PAGE * PAGE
+    limit = None if max_cycles is None else whole(max_cycles, "max_cycles", 1, 2**62)
+    if timeout is not None and not timeout > 0:
+        raise ArgumentError(f"timeout is {timeout}; it is a number of seconds above 0")
+    found = read_program(program)
+    layout = lay_out(found, found.start, size)
+    arguments = given.per_lane([found.name] if argv is None else argv, count, "argv", given.is_argv, given.read_argv)
+    environments = given.per_lane({} if env is None else env, count, "env", given.is_env, given.read_env)
+    inputs = given.per_lane(stdin, count, "stdin", given.is_input, given.read_input)
+    mounts = Mounts(dirs or {})
+    processes: list[Process] = []
+    try:
+        cpu = ParallelCPU(count, size, "private", device, found.start)
+        for number in range(count):
+            memory = LaneMemory(cpu.runner, cpu.memory_place(number), found.start, size)
+            heap = Heap(memory, layout.heap, layout.stack)
+            process = Process(number, memory, heap, mounts, os.fsencode(found.name), inputs[number], seed)
+            process.stack_room = layout.top - layout.stack
+            processes.append(process)
+        load(cpu, found, arguments, environments, [process.random(RANDOM_BYTES) for process in processes])
+        serving = Serving(cpu, processes)
+        serving.run(limit, timeout)
+    finally:
+        for process in processes:
+            process.close()
+        mounts.close()
+    outcomes = tuple(_outcome(process, *serving.place(number)) for number, process in enumerate(processes))
+    return LinuxResult(outcomes, time.perf_counter() - begin, serving.calls)
+
+
+def _outcome(process: Process, pc: int, detail: int, cycles: int) -> Outcome:
+    ending = process.ending
+    assert ending is not None
+    return Outcome(
+        ending.code,
+        ending.signal,
+        ending.reason,
+        pc,
+        detail,
+        bytes(process.stdout.content),
+        bytes(process.stderr.content),
+        cycles,
+        tuple(sorted(process.unknown)),
+    )

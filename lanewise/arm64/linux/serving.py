@@ -1,0 +1,134 @@
+"""The loop in which lanes run and what they call for is done, many lanes at a time."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from typing import Any
+
+import numpy as np
+
+from lanewise.arm64 import lane as words
+from lanewise.arm64.cpu import ParallelCPU
+from lanewise.arm64.linux import file_calls, memory_calls, path_calls, process_calls, time_calls
+from lanewise.arm64.linux.calls import serve
+from lanewise.arm64.linux.process import Ending, Process
+from lanewise.arm64.machine import ALIGNMENT, BRK, MEMORY, PC_OUTSIDE, REASONS, RUNNING, SVC, UNALIGNED_PC
+
+CALL_MODULES = (file_calls, memory_calls, path_calls, process_calls, time_calls)
+"""What fills the table of calls."""
+
+_SIGNALS = {MEMORY: 11, PC_OUTSIDE: 11, ALIGNMENT: 7, UNALIGNED_PC: 7, BRK: 5}
+_ILLEGAL = 4
+_FIRST_SLICE = 1 << 16
+_SHORTEST, _LONGEST = 0.002, 0.1
+"""Seconds that lanes run before somebody looks who waits to be served: about as long as serving takes. So those that
+compute and those that call do not hold each other up much; and Ctrl-C is heard."""
+_LONGEST_SLEEP = 3600.0
+_NEVER = 2**63
+
+_REASON, _CYCLES = words.SUMMARY.index(words.REASON), words.SUMMARY.index(words.CYCLES)
+_PC, _DETAIL = words.SUMMARY.index(words.PC), words.SUMMARY.index(words.DETAIL)
+_FIRST = words.SUMMARY.index(words.REGISTERS)
+_NUMBER = words.SUMMARY.index(words.REGISTERS + 8)
+
+
+class Serving:
+    """Programs that run until all are over."""
+
+    def __init__(self, cpu: ParallelCPU, processes: list[Process]) -> None:
+        self._cpu = cpu
+        self._processes = processes
+        lanes = len(processes)
+        self._answers = np.zeros((lanes, words.ANSWER_WORDS), np.uint64)
+        self._live = np.ones(lanes, bool)
+        self._waiting = np.zeros(lanes, bool)
+        """Lanes whose answer is known, but has to wait."""
+        self._wakes: list[tuple[float, int, int]] = []
+        self.places: Any = np.zeros((lanes, len(words.SUMMARY)), np.uint64)
+        """What was last said of each lane."""
+        self.calls = 0
+
+    def run(self, max_cycles: int | None, timeout: float | None) -> None:
+        """Run all until they are over, have run so many instructions each, or the time is."""
+        limit = _NEVER if max_cycles is None else max_cycles
+        length = _FIRST_SLICE
+        until = None if timeout is None else time.monotonic() + timeout
+        while self._live.any():
+            self._wake(until)
+            begin = time.monotonic()
+            active = np.count_nonzero(self._live & ~self._waiting)
+            self.places = self._cpu.resume(self._answers, int(active), length, limit)
+            self._answers[:] = 0
+            ran = time.monotonic()
+            stopped = self._serve()
+            self._end_running(limit)
+            now = time.monotonic()
+            if until is not None and now >= until:
+                self._end_all("timeout")
+            wanted = min(max(now - ran, _SHORTEST), _LONGEST) if stopped else _LONGEST
+            if ran - begin < wanted / 2:
+                length = min(length * 2, _NEVER >> 1)
+            elif ran - begin > wanted * 2:
+                length = max(length // 2, 1)
+
+    def _serve(self) -> int:
+        """Serve all lanes that have stopped; how many those were."""
+        reasons = self.places[:, _REASON]
+        stopped = np.flatnonzero(self._live & ~self._waiting & (reasons != RUNNING))
+        done: list[int] = []
+        results: list[int] = []
+        for number, row in zip(stopped.tolist(), self.places[stopped].tolist(), strict=True):
+            process = self._processes[number]
+            reason = row[_REASON]
+            if reason != SVC:
+                process.end(Ending(REASONS[reason], signal=_SIGNALS.get(reason, _ILLEGAL)))
+            else:
+                self.calls += 1
+                process.cycles = row[_CYCLES]
+                result = serve(process, row[_NUMBER], row[_FIRST : _FIRST + 6])
+            if process.ending is not None:
+                self._live[number] = False
+            elif process.wake is not None:
+                heapq.heappush(self._wakes, (process.wake, number, result))
+                self._waiting[number] = True
+                process.wake = None
+            else:
+                done.append(number)
+                results.append(result)
+        if done:
+            self._answers[done, 0] = 1
+            self._answers[done, 1] = results
+        return len(stopped)
+
+    def _wake(self, until: float | None) -> None:
+        """Answer those whose time has come; wait for the first of them if nobody has anything else to do."""
+        if not self._wakes:
+            return
+        if (self._waiting == self._live).all():
+            first = self._wakes[0][0] if until is None else min(self._wakes[0][0], until)
+            time.sleep(min(max(0.0, first - time.monotonic()), _LONGEST_SLEEP))
+        now = time.monotonic()
+        while self._wakes and self._wakes[0][0] <= now:
+            _, number, result = heapq.heappop(self._wakes)
+            self._waiting[number] = False
+            self._answers[number] = 1, result
+
+    def _end_running(self, limit: int) -> None:
+        """End those that have run as many instructions as they may."""
+        if limit == _NEVER:
+            return
+        over = self._live & (self.places[:, _REASON] == RUNNING) & (self.places[:, _CYCLES] >= limit)
+        for number in np.flatnonzero(over).tolist():
+            self._processes[number].end(Ending(REASONS[RUNNING]))
+            self._live[number] = False
+
+    def _end_all(self, reason: str) -> None:
+        for number in np.flatnonzero(self._live).tolist():
+            self._processes[number].end(Ending(reason))
+        self._live[:] = False
+
+    def place(self, number: int) -> tuple[int, int, int]:
+        """Where a lane is, what address it could not have, and how many instructions it has run."""
+        row = self.places[number]
+        return int(row[_PC]), int(row[_DETAIL]), int(row[_CYCLES])

@@ -1,0 +1,96 @@
+"""Calls about time. Clocks are those of the host; the time that a program has used is what it has run, at 1 GHz."""
+
+from __future__ import annotations
+
+import errno
+import time
+
+from lanewise.arm64.linux.calls import call, integer
+from lanewise.arm64.linux.process import Process
+from lanewise.arm64.linux.stack import CLOCK_TICKS
+from lanewise.host.reply import failure
+
+_SECOND = 1_000_000_000
+_REAL, _MONOTONIC, _BOOT = (0, 5), (1, 4, 6), (7,)
+_USED = (2, 3)
+_RESOLUTION = 1
+_ABSOLUTE = 1
+
+
+def _now(p: Process, clock: int) -> int:
+    number = integer(clock)
+    if number in _REAL:
+        return time.time_ns()
+    if number in _MONOTONIC:
+        return time.monotonic_ns()
+    if number in _BOOT:
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    if number in _USED:
+        return p.cycles
+    raise failure(errno.EINVAL)
+
+
+@call(113)
+def clock_gettime(p: Process, clock: int, address: int) -> int:
+    """What time it is."""
+    p.memory.write_words(address, "<qq", *divmod(_now(p, clock), _SECOND))
+    return 0
+
+
+@call(114)
+def clock_getres(p: Process, clock: int, address: int) -> int:
+    """How exact a clock is."""
+    _now(p, clock)
+    if address:
+        p.memory.write_words(address, "<qq", 0, _RESOLUTION)
+    return 0
+
+
+@call(169)
+def gettimeofday(p: Process, address: int, zone: int) -> int:
+    """What time it is, in microseconds."""
+    if address:
+        seconds, nanoseconds = divmod(time.time_ns(), _SECOND)
+        p.memory.write_words(address, "<qq", seconds, nanoseconds // 1000)
+    if zone:
+        p.memory.write_words(zone, "<ii", 0, 0)
+    return 0
+
+
+def _wait(p: Process, address: int, since: int) -> int:
+    """Let the answer wait for so long; or until then, less the time that it is by that clock."""
+    seconds, nanoseconds = p.memory.words(address, "<qq")
+    if seconds < 0 or not 0 <= nanoseconds < _SECOND:
+        raise failure(errno.EINVAL)
+    p.wake = time.monotonic() + (seconds * _SECOND + nanoseconds - since) / 1e9
+    return 0
+
+
+@call(101)
+def nanosleep(p: Process, wanted: int) -> int:
+    """Wait."""
+    return _wait(p, wanted, 0)
+
+
+@call(115)
+def clock_nanosleep(p: Process, clock: int, flags: int, wanted: int) -> int:
+    """Wait for so long, or until then."""
+    now = _now(p, clock)
+    return _wait(p, wanted, now if flags & _ABSOLUTE else 0)
+
+
+@call(153)
+def times(p: Process, address: int) -> int:
+    """The time that the program has used, in ticks."""
+    if address:
+        p.memory.write_words(address, "<qqqq", p.cycles * CLOCK_TICKS // _SECOND, 0, 0, 0)
+    return time.monotonic_ns() * CLOCK_TICKS // _SECOND
+
+
+@call(165)
+def getrusage(p: Process, who: int, address: int) -> int:
+    """What the program has used: time, and of memory what lies below the end of its heap."""
+    microseconds = p.cycles // 1000
+    kilobytes = (p.heap.brk - p.memory.start) // 1024
+    p.memory.write_words(address, "<18q", *divmod(microseconds, 1_000_000), 0, 0, kilobytes, *[0] * 13)
+    return 0

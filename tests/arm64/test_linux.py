@@ -1,0 +1,230 @@
+"""Programs of Linux in lanes do what they do under qemu-aarch64: the same output, the same exit code or signal."""
+
+import os
+import time
+
+import pytest
+
+from lanewise.arm64.cpu import ParallelCPU
+from lanewise.arm64.linux import run_linux
+from lanewise.errors import ArgumentError
+
+TEXT = b"".join(b"line %d has some words\n" % (number * number) for number in range(300)) + b"no end of line"
+
+
+def outcome(program, argv, **more):
+    """What a program does here."""
+    found = run_linux(program, argv=argv, timeout=60, **more)[0]
+    assert not found.unknown_calls
+    return found.returncode, found.stdout, found.stderr
+
+
+@pytest.mark.parametrize("name", ["bare", "hello"])
+@pytest.mark.parametrize("arguments", [[], ["one", "two words", ""], ["x" * 5000] * 3])
+def test_arguments(build, qemu, name, arguments):
+    program, env = build(name), {"NAME": "me", "EMPTY": ""}
+    argv = [f"./{name}", *arguments]
+    assert outcome(program, argv, env=env) == qemu(program, argv, env=env)
+
+
+def test_static_pie(build, qemu):
+    program = build("hello", "-static-pie")
+    assert outcome(program, ["pie", "x"]) == qemu(program, ["pie", "x"])
+
+
+@pytest.mark.parametrize("stdin", [b"", b"\n", TEXT])
+def test_standard_input(build, qemu, stdin):
+    program = build("lines")
+    assert outcome(program, ["lines"], stdin=stdin) == qemu(program, ["lines"], stdin=stdin)
+
+
+def test_memory(build, qemu):
+    program = build("memory")
+    assert outcome(program, ["memory"]) == qemu(program, ["memory"])
+
+
+@pytest.mark.parametrize("number", ["0", "2.5", "-1e-300", "123456789.125", "1e308"])
+def test_floats(build, qemu, number):
+    program = build("floats")
+    assert outcome(program, ["floats", number]) == qemu(program, ["floats", number])
+
+
+def test_system(build, qemu):
+    program = build("system")
+    here = outcome(program, ["system"])
+    assert b"NO" not in here[1]
+    assert here == qemu(program, ["system"])
+
+
+@pytest.mark.parametrize("how", ["return", "exit", "_exit", "abort", "segfault", "illegal", "trap", "kill", "assert"])
+def test_endings(build, qemu, how):
+    program = build("endings")
+    assert outcome(program, ["endings", how]) == qemu(program, ["endings", how])
+
+
+def test_why_and_where_it_ended(build):
+    found = run_linux(build("endings"), argv=["endings", "segfault"])[0]
+    assert (found.signal, found.reason, found.detail, found.exit_code) == (11, "memory out of range", 0, None)
+    assert str(found) == f"SIGSEGV at {found.pc:#x}: memory out of range"
+    assert found.instructions > 100
+
+
+def test_limits(build):
+    program = build("endings")
+    found = run_linux(
+        program, lanes=3, argv=lambda lane: ["endings", ["loop", "exit", "loop"][lane]], max_cycles=50_000
+    )
+    assert [one.reason for one in found] == ["cycles", "exit", "cycles"]
+    assert [found[0].instructions, found[2].instructions] == [50_000, 50_000]
+    begin = time.monotonic()
+    assert run_linux(program, argv=["endings", "loop"], timeout=0.3)[0].reason == "timeout"
+    assert time.monotonic() - begin < 5
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def filled(path):
+    """A directory with a file, and links that lead out of it."""
+    path.mkdir()
+    (path / "given.txt").write_text("given\n")
+    (path / "inside").symlink_to("given.txt")
+    (path / "outside").symlink_to("../secret")
+    (path / "absolute").symlink_to("/etc/passwd")
+    (path / "up").symlink_to("..")
+    return path
+
+
+def test_files(build, qemu, tmp_path):
+    program = build("files")
+    there, here = filled(tmp_path / "there"), filled(tmp_path / "here")
+    assert outcome(program, ["files"], dirs={"/work": here}) == qemu(program, ["files"], cwd=there)
+    assert sorted(os.listdir(here)) == sorted(os.listdir(there))
+
+
+def opened(program, ways, dirs):
+    """What can be done with paths."""
+    lines = run_linux(program, argv=["opens", *ways], dirs=dirs)[0].stdout.decode().splitlines()
+    return [line[len(way) + 1 :].split() for way, line in zip(ways, lines, strict=True)]
+
+
+def test_no_way_out(build, tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    given, other = filled(tmp_path / "given"), filled(tmp_path / "other")
+    dirs = {"/work": given, "/x/other": other}
+    ways = [
+        "../secret", "outside", "absolute", "up/secret", "up/other/given.txt", "/etc/passwd", "/work/../secret",
+        "/work/../../secret", "given.txt/../../secret", "./up/../secret", str(tmp_path / "secret"),
+        "/proc/self/environ", "/dev/mem", "", "/new", "../new", "up/new", "/x/new",
+    ]  # fmt: skip
+    assert opened(build("opens"), ways, dirs) == [[]] * len(ways)
+    inside = ["given.txt", "/x/other/given.txt", "../work/given.txt", "/x/../work/./inside", "/work/../x/other/inside"]
+    assert opened(build("opens"), inside, dirs) == [["opened", "found", "readable", "writable"]] * 5
+    # The root is there as a directory that leads to those which were given.
+    assert opened(build("opens"), ["/", "/x", "."], dirs) == [["opened", "found", "readable"]] * 3
+    assert sorted(os.listdir(tmp_path)) == ["given", "other", "secret"]
+    assert (tmp_path / "secret").read_text() == "secret"
+
+
+def test_pipes_and_devices_of_the_host_are_not_given(build, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert opened(build("opens"), ["pipe"], {"/": tmp_path}) == [["found", "readable"]]
+
+
+def test_directories_in_directories(build, tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "file").write_text("inner")
+    (tmp_path / "outer").mkdir()
+    dirs = {"/": tmp_path / "outer", "/a": tmp_path / "inner"}
+    everything = ["opened", "found", "readable", "writable"]
+    assert opened(build("opens"), ["/a/file", "a/../a/file", "/../a/file"], dirs) == [everything] * 3
+    assert opened(build("opens"), ["/inner/file", "a/../../inner/file"], dirs) == [[]] * 2
+
+
+def test_no_directories_at_all(build):
+    ways = ["/", ".", "given.txt", "/etc/passwd", "/dev/null"]
+    found = opened(build("opens"), ways, None)
+    assert found == [[], [], [], [], ["opened", "found", "readable", "writable"]]
+
+
+# --- lanes ------------------------------------------------------------------------------------------------------------
+
+
+def test_each_lane_its_own(build, device):
+    found = run_linux(
+        build("hello"),
+        lanes=50,
+        argv=lambda lane: ["hello", *["x"] * (lane % 5)],
+        env=[{"NAME": f"lane {lane}"} for lane in range(50)],
+        device=device,
+    )
+    assert [one.exit_code for one in found] == [1 + lane % 5 for lane in range(50)]
+    for lane, one in enumerate(found):
+        assert one.stdout.startswith(b"hello lane %d\n0: hello\n" % lane)
+        assert one.stderr == b"%d arguments\n" % (1 + lane % 5)
+    assert found.calls >= 150
+    assert "exit 1 10" in repr(found)
+
+
+def test_standard_input_of_lanes(build, device):
+    found = run_linux(build("lines"), lanes=3, stdin=["a\n", b"b c\nd\n", ""], device=device)
+    assert [one.stdout for one in found] == [b"1 1 2\na\n", b"2 3 6\nb c\n", b"0 0 0\n"]
+
+
+def test_lanes_that_call_and_lanes_that_compute(build):
+    """Who calls much gets on while others compute."""
+    program = build("calls")
+    found = run_linux(program, lanes=3, argv=lambda lane: ["calls", "2000" if lane else "0"])
+    assert [one.stdout for one in found] == [b"0\n", b"2000\n", b"2000\n"]
+
+
+def test_seed(build):
+    program = build("random")
+    once, again, other = (run_linux(program, lanes=3, seed=seed) for seed in (1, 1, 2))
+    texts = [one.stdout for one in once]
+    assert texts == [one.stdout for one in again]
+    assert len({*texts, *(one.stdout for one in other)}) == 6
+    assert run_linux(program)[0].stdout != run_linux(program)[0].stdout
+
+
+def test_unknown_calls(build):
+    found = run_linux(build("unknown"), lanes=2)
+    assert [one.stdout for one in found] == [b"Function not implemented\n" * 2] * 2
+    assert found.unknown_calls == found[0].unknown_calls == (999, 1000)
+
+
+def test_waiting_for_itself(build):
+    assert run_linux(build("waits"))[0].reason == "waits for itself"
+
+
+def test_load_elf(build):
+    cpu = ParallelCPU(2, 8 << 20, "private", "cpu")
+    cpu.load_elf(build("bare"), argv=lambda lane: ["bare", *["x"] * lane])
+    first = cpu.execute(1000)
+    assert first.stop_reasons == ["svc", "svc"]
+    assert [int(row[8]) for row in cpu.registers] == [64, 64]
+    assert [int(row[19]) for row in cpu.registers] == [1, 2]
+    assert cpu.read_memory(int(cpu.registers[1][1]), 5, 1) == b"bare\n"
+    with pytest.raises(ArgumentError, match="share their memory"):
+        ParallelCPU(2, 8 << 20, "shared", "cpu").load_elf(build("bare"))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"lanes": 2, "argv": [["a"]]}, "argv is a list of 1; give one for all lanes, or 2"),
+        ({"argv": 5}, "argv is a int; give one for all lanes, or 1"),
+        ({"argv": ["a\0b"]}, "an argument has a 0 byte in it"),
+        ({"argv": ["x" * (2 << 20)]}, "give lanes more memory"),
+        ({"stdin": [5]}, "stdin is int; it is bytes or text"),
+        ({"env": [["A=1"]]}, "it is a dictionary of texts"),
+        ({"dirs": {"work": "/tmp"}}, "is to begin with a slash"),
+        ({"dirs": {"/work": "/nowhere/at/all"}}, "there is no directory /nowhere/at/all"),
+        ({"timeout": 0}, "timeout is 0"),
+        ({"max_cycles": 0}, "max_cycles is 0"),
+        ({"lanes": 0}, "lanes is 0"),
+    ],
+)
+def test_wrong_arguments(build, more, message):
+    with pytest.raises(ArgumentError, match=message):
+        run_linux(build("bare"), **more)

@@ -1,0 +1,77 @@
+"""busybox in lanes does what it does under qemu-aarch64.
+
+The variable ARM64_BUSYBOX is the path of a static busybox for AArch64, such as that of Debian's package
+busybox-static:arm64.
+"""
+
+import os
+
+import pytest
+
+from lanewise.arm64.linux import run_linux
+
+LINES = b"".join(b"%d word%d x\n" % (number * 7919 % 1000, number % 13) for number in range(500))
+
+
+@pytest.fixture(scope="session")
+def busybox():
+    """Its path."""
+    path = os.environ.get("ARM64_BUSYBOX")
+    if not path:
+        pytest.skip("ARM64_BUSYBOX is not set; it is the path of a static busybox for AArch64")
+    return path
+
+
+def filled(path):
+    """A directory with files whose times are known."""
+    (path / "sub").mkdir(parents=True)
+    (path / "a.txt").write_bytes(LINES)
+    (path / "given.txt").write_bytes(b"given\n")
+    (path / "sub" / "b").write_bytes(b"b\n")
+    (path / "link").symlink_to("a.txt")
+    for folder, directories, files in os.walk(path):
+        for name in (*directories, *files):
+            os.utime(os.path.join(folder, name), (1e9, 1e9), follow_symlinks=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("applet", "stdin"),
+    [
+        (["echo", "hello", "world"], b""),
+        (["cat", "given.txt", "-", "a.txt"], b"between\n"),
+        (["sort", "-n", "a.txt"], b""),
+        (["sort"], LINES),
+        (["wc", "a.txt", "given.txt"], b""),
+        (["sha256sum", "a.txt"], b""),
+        (["sha1sum"], LINES),
+        (["awk", "{s += $1; c[$2]++} END {for (k in c) n++; print s, n, s / 7}", "a.txt"], b""),
+        (["sed", "-n", "-e", "s/word1\\([0-9]\\)/W\\1/p"], LINES),
+        (["grep", "-c", "word3", "a.txt"], b""),
+        (["grep", "-E", "^(1|2)[0-9] "], LINES),
+        (["ls", "-ln", "sub", "link", "a.txt"], b""),
+        (["ls", "nothing"], b""),
+        (["find", "."], b""),
+        (["cp", "a.txt", "sub/c"], b""),
+        (["mv", "a.txt", "sub/d"], b""),
+        (["rm", "-r", "sub"], b""),
+        (["mkdir", "-p", "x/y/z"], b""),
+        (["gzip", "-c", "a.txt"], b""),
+        (["bc"], b"2^200/3\nscale=20;1/7\n"),
+        (["seq", "1", "5", "100"], b""),
+        (["date", "-u", "-d", "@1000000000"], b""),
+        (["sh", "-c", "x=3; for i in 1 2 3; do x=$((x * i)); echo $x; done; cd sub; read y < b; echo $y"], b""),
+        (["diff", "a.txt", "given.txt"], b""),
+        (["sleep", "0.05"], b""),
+        (["nothing"], b""),
+    ],
+    ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
+)
+def test_applets(busybox, qemu, tmp_path, applet, stdin):
+    here, there = filled(tmp_path / "here"), filled(tmp_path / "there")
+    expected = qemu(busybox, ["busybox", *applet], stdin=stdin, cwd=there)
+    found = run_linux(busybox, argv=["busybox", *applet], stdin=stdin, dirs={"/": here}, timeout=60)[0]
+    assert (found.returncode, found.stdout, found.stderr) == expected
+    assert not found.unknown_calls
+    names = [sorted(str(one.relative_to(folder)) for one in folder.rglob("*")) for folder in (here, there)]
+    assert names[0] == names[1]

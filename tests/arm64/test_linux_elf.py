@@ -1,0 +1,103 @@
+"""What cannot be run is refused in one sentence that says why."""
+
+import random
+import struct
+import subprocess
+from contextlib import suppress
+
+import pytest
+
+from lanewise.arm64.linux import run_linux
+from lanewise.arm64.linux.elf import read_program
+from lanewise.errors import ArgumentError
+
+CODE = struct.pack("<3I", 0xD2800540, 0xD2800BA8, 0xD4000001)  # mov x0, 42; mov x8, 93; svc 0
+
+
+def elf(
+    *, kind=2, machine=183, bits=2, order=1, entry=0x400078, code=CODE, load=1, flags=5, address=0x400000, room=None
+):
+    """A file with one segment, right unless something is asked to be wrong."""
+    content = 0x78 + len(code)
+    header = struct.pack(
+        "<4sBBBB8xHHIQQQIHHHHHH",
+        b"\x7fELF", bits, order, 1, 0, kind, machine, 1, entry, 64, 0, 0, 64, 56, 1, 64, 0, 0,
+    )  # fmt: skip
+    segment = struct.pack("<IIQQQQQQ", load, flags, 0, address, address, content, room or content, 0x10000)
+    return header + segment + code
+
+
+def test_a_right_one():
+    assert run_linux(elf())[0].exit_code == 42
+    assert run_linux(elf(kind=3, address=0, entry=0x78))[0].exit_code == 42
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is no ELF file"),
+        (b"#!/bin/sh\n", "is no ELF file"),
+        (elf()[:20], "is cut short: 20 bytes"),
+        (elf()[:90], "is cut short: the headers of its segments"),
+        (elf()[:-1], "is cut short: a segment ends at byte 132, the file at 131"),
+        (elf(machine=62), r"is for another machine \(X86_64, 64 bits, little-endian\)"),
+        (elf(machine=9999), "is for another machine"),
+        (elf(kind=1), "an object file that is not linked yet"),
+        (elf(kind=4), "a core dump"),
+        (elf(kind=77), "of an unknown kind"),
+        (elf(kind=3, address=0, entry=0), "is a shared library, not a program"),
+        (elf(load=0), "has nothing to load"),
+        (elf(load=3), "is linked dynamically; link it with -static"),
+        (elf(entry=0x500000), "begins at 0x500000, where it has no code"),
+        (elf(flags=6), "where it has no code"),
+        (elf(room=1 << 30), "does not fit a memory of 16,777,216 bytes from 0x400000 on; with its stack it needs"),
+        (elf(address=1 << 50, entry=(1 << 50) + 0x78), "beyond all addresses"),
+        (elf(room=4), "is cut short"),
+    ],
+)
+def test_refused(content, message):
+    with pytest.raises(ArgumentError, match=message) as refused:
+        run_linux(content)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_it_needs_is_enough():
+    with pytest.raises(ArgumentError, match="needs") as refused:
+        run_linux(elf(room=1 << 20), memory_size=1 << 20)
+    needed = int(str(refused.value).split(" at least")[0].split()[-1].replace(",", ""))
+    assert run_linux(elf(room=1 << 20), memory_size=needed)[0].exit_code == 42
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(ArgumentError, match="cannot be read"):
+        run_linux(tmp_path / "nothing")
+    with pytest.raises(ArgumentError, match="cannot be read"):
+        run_linux(tmp_path)
+
+
+def test_any_damage_is_refused_or_runs():
+    """Whatever bytes are wrong: one sentence, or a program that does something."""
+    chance = random.Random(1)
+    whole = elf()
+    for _ in range(2000):
+        damaged = bytearray(whole)
+        for _ in range(chance.randrange(1, 4)):
+            damaged[chance.randrange(4, 0x78)] = chance.choice([0, 1, 2, 3, 0x7F, 0x80, 0xFF, chance.randrange(256)])
+        with suppress(ArgumentError):
+            read_program(bytes(damaged[: chance.choice([len(damaged), chance.randrange(len(damaged))])]))
+
+
+def test_real_ones(build, tmp_path):
+    with pytest.raises(ArgumentError, match="is linked dynamically"):
+        run_linux(build("hello", "-no-pie"))
+    library = tmp_path / "library.so"
+    source = tmp_path / "library.c"
+    source.write_text("int one(void) { return 1; }\n")
+    subprocess.run(["aarch64-linux-gnu-gcc", "-shared", "-fPIC", "-o", library, source], check=True, timeout=60)
+    with pytest.raises(ArgumentError, match="is a shared library"):
+        run_linux(library)
+
+
+def test_symbols(build):
+    program = read_program(build("hello"))
+    assert program.symbols()["main"] in range(program.start, program.end)
