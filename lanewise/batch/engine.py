@@ -118,7 +118,7 @@ class Run:
             self.stopped = self._wish
 
     def _failed(self, error: DeviceError) -> None:
-        """The run ends by it; where there was no memory for more, lanes that run are still there."""
+        """The run ends by it; if it is a want of memory that waiting did not mend, the device is still there."""
         self._wish = f"{DEVICE_FAILED}: {error}"
         self._lost = self._lost or not isinstance(error, OutOfMemoryError)
 
