@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lanewise.batch.backend import WaveBackend
+from lanewise.batch.backlog import Backlog
 from lanewise.batch.console import Outputs
 from lanewise.batch.open_wave import OpenWave
 from lanewise.batch.program import Program, program_of
@@ -45,6 +46,7 @@ class Run:
         """What lanes have left in the buffers, once the outcomes have ended."""
         self.statistics: list[str] = []
         """What lanes counted, once they have ended, if the task wants to know."""
+        self.backlog = Backlog()
         self._placing = threading.Lock()
         self._files = Filesystem(task.directories, self._place)
         try:
@@ -128,7 +130,8 @@ class Run:
         while self._wish is None and (first < self.task.lanes or self._open):
             if not self._open and self._backend.forget_copies():
                 self._files.forget_copies()
-            count = min(self._backend.next_wave(self.task.lanes - first), self.task.lanes - first)
+            full = self.backlog.full and bool(self._open)  # without lanes that run, nobody is waited for
+            count = 0 if full else min(self._backend.next_wave(self.task.lanes - first), self.task.lanes - first)
             if count and self._start(first, count):
                 first += count
             self._backend.wait(_STEP)
@@ -150,6 +153,7 @@ class Run:
                 self._wish = self._wish or LANE_FAILED
             if burst:
                 yield burst
+                self.backlog.done()
             if self._lost:
                 return
             if more and deadline is not None and time.monotonic() > deadline:
@@ -157,7 +161,7 @@ class Run:
 
     def _start(self, first: int, count: int) -> bool:
         """Start a wave; says whether there was memory for it beside those that run."""
-        service = HostService(self._files, Outputs(), self.task.streaming)
+        service = HostService(self._files, Outputs(self.backlog), self.task.streaming)
         try:
             wave = self._backend.start(first, count, service)
         except OutOfMemoryError:

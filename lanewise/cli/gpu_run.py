@@ -166,6 +166,7 @@ def _write_outcomes(run: Running, tally: Tally, sink: Sink, seen: list[LaneOutco
                     tally.add(outcome)
                     ready += order.push(outcome) if sink.ordered else [outcome]
                 sink.put(ready)
+                run.backlog.held = order.held_bytes
         except OutputError:
             raise
         except LanewiseError as error:
