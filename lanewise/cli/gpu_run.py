@@ -67,17 +67,28 @@ def command(words: Sequence[str]) -> int:
         return _SIGNALLED + signal.SIGINT
     except (OutputError, DeviceLostError, OutOfMemoryError, CompileError) as error:
         return _say(str(error), UNFINISHED)
-    except (LanewiseError, OSError) as error:
+    except LanewiseError as error:
         return _say(str(error), MISTAKE)
+    except OSError as error:
+        where = f"{error.filename!r} cannot be used: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}", MISTAKE)
 
 
 def _show(options: Options) -> int:
     if options.version:
-        print(f"gpu-run {__version__}", flush=True)
+        text = f"gpu-run {__version__}"
     else:
         from lanewise.cli.gpu_run_help import help_text
 
-        print(help_text(), flush=True)
+        text = help_text()
+    stream = PatientStream(sys.stdout.buffer, Ending())
+    try:
+        stream.write(f"{text}\n".encode())
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"output cannot be written: {error.strerror}") from None
     return OK
 
 

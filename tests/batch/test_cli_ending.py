@@ -1,6 +1,7 @@
 """A run ends when it is told to, whatever it is doing, and says how its lanes went."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -123,3 +124,19 @@ def test_words_that_nobody_can_read_change_no_status(here, words, status):
             env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=full, timeout=60, check=False,
         )  # fmt: skip
     assert done.returncode == status
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["--json"], [], ["--help"]])
+def test_output_that_a_full_disk_takes_in_part_is_no_success(here, words, unbuffered):
+    room = 1000 if words == ["--help"] else 3 << 19  # less than a lane writes, more than another does
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    with open(here / "out", "wb") as out:
+        command = [*words, "--lanes", "2", "--quiet", "app.wasm"]
+        process = started(FAKED, *command, env={"PYTHONUNBUFFERED": unbuffered}, stdout=out, preexec_fn=limit)
+        _, error = process.communicate(timeout=60)
+    assert (here / "out").stat().st_size == room
+    assert (process.returncode, error) == (3, b"gpu-run: output cannot be written: File too large\n")
