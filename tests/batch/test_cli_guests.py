@@ -119,6 +119,12 @@ def test_links_to_files_lead_as_far_as_the_directories_that_are_given(gpu_run, h
     assert (status, out, err) == (1, b"", "lines: links/c.txt cannot be read\n")
 
 
+@pytest.mark.parametrize("words", [["--each-file", "./data/*", "{}"], ["--dir", "./data", "./data/a.txt"]])
+def test_paths_may_begin_with_a_dot_as_their_directory_does(gpu_run, here, words):
+    status, out, _ = gpu_run("--quiet", *words[:2], lines_program(here), *words[2:])
+    assert (status, out.splitlines()[0]) == (0, b"./data/a.txt: 1 lines, 10 bytes, the longest line has 9")
+
+
 def lines_program(here):
     """A program of C, whose library finds the directory that a path is in."""
     examples = Path(__file__).resolve().parents[2] / "examples"
