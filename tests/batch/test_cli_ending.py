@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from fake_engine import ENVIRONMENT, Fake, ended
 
 from lanewise.cli.gpu_run import command
 
-PI = Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm"
+ROOT = Path(__file__).parents[2]
+PI = ROOT / "examples" / "programs" / "pi.wasm"
 FAKED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
@@ -140,3 +142,32 @@ def test_output_that_a_full_disk_takes_in_part_is_no_success(here, words, unbuff
         _, error = process.communicate(timeout=60)
     assert (here / "out").stat().st_size == room
     assert (process.returncode, error) == (3, b"gpu-run: output cannot be written: File too large\n")
+
+
+IMPORTING = """
+import os, signal, sys
+class CtrlC:
+    def find_spec(self, name, *more):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, CtrlC())
+import {module}
+{module}.{function}()
+"""
+
+
+@pytest.mark.parametrize("command", ["gpu-run", "lanewise"])
+@pytest.mark.parametrize(("heard", "status"), [(True, -signal.SIGINT), (False, 0)])
+def test_ctrl_c_is_silent_from_the_beginning(command, heard, status):
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts[command].partition(":")
+    code = IMPORTING.format(module=module, function=function)
+    handler = signal.default_int_handler if heard else signal.SIG_IGN
+    before = signal.signal(signal.SIGINT, handler)  # a process that is started takes over what is ignored
+    try:
+        process = started(code, "--version", stdout=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (status, b"")
+    assert out.startswith(b"" if heard else command.encode())
