@@ -58,6 +58,20 @@ def test_the_time_to_read_the_input_counts(here):
     process.stderr.close()
 
 
+@pytest.mark.parametrize("words", [["--each-line", "-"], ["--lanes", "2", "--stdin", "-"]])
+def test_one_ctrl_d_ends_the_input_from_a_terminal(here, words):
+    ours, theirs = os.openpty()
+    process = started(FAKED, *words, "--quiet", "--json", "app.wasm", stdin=theirs, stdout=subprocess.PIPE)
+    os.close(theirs)
+    os.write(ours, b"one\ntwo\n\x04")
+    try:
+        out, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(ours)
+    assert (process.returncode, error, out.count(b"\n")) == (0, b"", 2)
+
+
 def test_a_reader_that_does_not_read_keeps_no_run_from_its_time_out(here):
     process = started(FAKED, "--timeout", "1", "--lanes", "20", "app.wasm", stdout=subprocess.PIPE)
     assert process.wait(timeout=60) == 124
