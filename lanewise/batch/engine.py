@@ -14,7 +14,7 @@ from lanewise.batch.program import Program, program_of
 from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import LaneOutcome, Results, Task
-from lanewise.devices import device as find_device
+from lanewise.devices.registry import device_for_programs
 from lanewise.errors import ArgumentError, DeviceError, OutOfMemoryError
 from lanewise.host.files import Filesystem
 from lanewise.wasm.module import Module
@@ -201,7 +201,7 @@ class Run:
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:
-    device: Any = find_device(task.device)
+    device: Any = device_for_programs(task.device)
     kind = device.name.partition(":")[0]
     if kind == "cpu":
         from lanewise.batch.cpu_engine import CpuWaves
@@ -211,4 +211,6 @@ def _backend_for(task: Task, program: Program) -> WaveBackend:
         from lanewise.batch.cuda_engine import CudaWaves
 
         return CudaWaves(task, program, device)
-    raise ArgumentError(f"programs run on cpu or cuda, not on {device.name}")
+    raise ArgumentError(
+        f"programs run on the devices cpu and cuda, not on {device.name}; write auto, cpu, cuda or cuda:1"
+    )

@@ -206,12 +206,19 @@ def test_what_is_no_program_is_one_sentence(gpu_run, here, content, sentence):
     assert sentence in err
 
 
-def test_a_device_that_is_not_there_is_one_sentence(here):
-    command = [sys.executable, "-c", MAIN, "--device", "tpu", "app.wasm"]
-    done = subprocess.run(command, cwd=here, env=ENVIRONMENT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("gpu-run: there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null, ")
-    assert done.stderr.count("\n") == 1
+@pytest.mark.parametrize(
+    ("named", "default", "sentence"),
+    [
+        ("gpu", "cpu", "there is no device 'gpu'; write auto, cpu, cuda or cuda:1"),
+        ("auto", "gpu", "there is no device 'gpu', which LANEWISE_DEVICE names; write auto, cpu, cuda or cuda:1"),
+        ("null", "cpu", "programs run on the devices cpu and cuda, not on null; write auto, cpu, cuda or cuda:1"),
+    ],
+)
+def test_a_device_that_is_not_there_is_one_sentence(here, named, default, sentence):
+    command = [sys.executable, "-c", MAIN, "--device", named, "app.wasm"]
+    environment = {**ENVIRONMENT, "LANEWISE_DEVICE": default}
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"gpu-run: {sentence}\n")
 
 
 def test_python_gets_arrays_and_lists(device, here):
