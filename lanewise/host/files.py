@@ -113,7 +113,8 @@ def _open_root(path: Path) -> int:
     except NotADirectoryError:
         raise ArgumentError(f"{path} is not a directory; only directories can be given to lanes") from None
     except (OSError, ValueError) as error:
-        raise ArgumentError(f"the directory {path} cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ArgumentError(f"the directory {path} cannot be read: {reason}; give lanes another") from None
 
 
 class LaneFiles:

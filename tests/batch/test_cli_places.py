@@ -1,15 +1,19 @@
 """`gpu-run` and names and numbers at the edge: places for results, long names, names that steer terminals, digits."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_engine import Fake, ended
+from fake_engine import ENVIRONMENT, Fake, ended
 
 import lanewise as lw
 from lanewise import settings
 from lanewise.batch.report import Tally, summary
 from lanewise.cli.gpu_run import command
+from lanewise.host.files import Filesystem
 
 LONG = "n" * 300
 """A name that no file system takes."""
@@ -60,6 +64,36 @@ TROUBLE = {
 def test_places_of_results_are_looked_at_before_lanes_run(monkeypatch, capfd, option, place):
     said = refusal(monkeypatch, capfd, [option, place, *RESULTS[option]])
     assert said == f"{option} {place}: {TROUBLE[place]}"
+
+
+@pytest.mark.parametrize("place", ["folder", "folder/inner"])
+def test_a_directory_that_may_not_be_read_is_one_sentence(here, place):
+    (here / "folder" / "inner").mkdir()
+    code = (
+        "import os, sys; from lanewise.cli.gpu_run import main; import lanewise.batch.engine; os.setuid(65534); main()"
+    )
+    (here / "folder").chmod(0)
+    here.chmod(0o755)
+    if os.getuid():
+        code = code.replace("os.setuid(65534); ", "")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "--dir", place, "app.wasm"],
+            env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        (here / "folder").chmod(0o755)
+    said = f"gpu-run: --dir {place}: it cannot be read: Permission denied; name one that the program may use\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_a_directory_that_cannot_be_opened_is_told_of_without_numbers(monkeypatch, here):
+    def refuse(*path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(lw.ArgumentError, match=r"^the directory folder cannot be read: Permission denied; give "):
+        Filesystem([(Path("folder"), "folder")])
 
 
 @pytest.mark.parametrize("place", ["new.bin", "state.npy", "n" * 255, "link"])
