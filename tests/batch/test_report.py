@@ -100,6 +100,27 @@ def test_the_progress_line_says_how_far_and_how_long():
     assert progress_line(25, 100, 5.0) == f"[{'#' * 6}{'.' * 18}] 25 of 100 lanes, 5 s, 5 lanes/s, 15 s left"
 
 
+@pytest.mark.parametrize(
+    ("room", "line"),
+    [
+        (200, "[############............] 500,000 of 1,000,000 lanes, 10 s, 50,000 lanes/s, 10 s left"),
+        (79, "[########.........] 500,000 of 1,000,000 lanes, 10 s, 50,000 lanes/s, 10 s left"),
+        (60, "[##..] 500,000 of 1,000,000 lanes, 50,000 lanes/s, 10 s left"),
+        (45, "[##...] 500,000 of 1,000,000 lanes, 10 s left"),
+        (40, "500,000 of 1,000,000 lanes, 10 s left"),
+        (30, "500,000 of 1,000,000 lanes"),
+        (10, "500,000 of"),
+        (-1, ""),
+    ],
+)
+def test_the_progress_line_fits_and_says_the_time_left_as_long_as_it_can(room, line):
+    found = progress_line(500_000, 1_000_000, 10.0, room)
+    assert len(found) <= max(0, room)
+    assert found == line
+    for columns in range(100):
+        assert len(progress_line(7, 4_000_000_000, 1e6, columns)) <= columns
+
+
 def test_the_progress_line_steps_aside_and_is_gone_at_the_end(monkeypatch):
     monkeypatch.setattr("lanewise.cli.gpu_run_progress._PATIENCE", 0.001)
     monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
