@@ -74,6 +74,11 @@ class Run:
         """Why lanes lie so, in a few lines."""
         return self._backend.explain()
 
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Buffers of the GPU vocabulary that the program may use and was not given."""
+        return self._program.lacking
+
     def stop(self) -> None:
         """End soon; from any thread."""
         self._wish = self._wish or INTERRUPTED

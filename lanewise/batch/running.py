@@ -46,6 +46,10 @@ class Running(Protocol):
     def results(self) -> Results | None:
         """Once the outcomes have ended: what lanes have left in the buffers of the GPU vocabulary."""
 
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Buffers of the GPU vocabulary that the program may use and was not given: state, input, output."""
+
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order in which they end; those that the end of the run cut off are among them."""
 

@@ -16,7 +16,7 @@ from lanewise.batch.ordering import LaneOrder
 from lanewise.batch.report import Tally, summary, unfinished_sentence
 from lanewise.batch.running import Running
 from lanewise.batch.spec import LaneOutcome
-from lanewise.cli.gpu_run_buffers import write_buffers
+from lanewise.cli.gpu_run_buffers import buffer_hint, write_buffers
 from lanewise.cli.gpu_run_ending import Ending, PatientStream, StalledError, TimeIsOverError, alarm
 from lanewise.cli.gpu_run_options import Options, parse
 from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
@@ -125,12 +125,13 @@ def _run_alone(run: Running, ending: Ending) -> int:
     if run.stopped is not None:
         status = _status_when_stopped(run.stopped, ending.signals)
         return status if ending.signals else _say(run.stopped, status)
-    return _status_alone(outcomes[0])
+    return _status_alone(outcomes[0], run.lacking)
 
 
-def _status_alone(outcome: LaneOutcome) -> int:
+def _status_alone(outcome: LaneOutcome, lacking: Sequence[str]) -> int:
     if outcome.exit_code is None:
-        return _say(f"trap: {outcome.trap}", TRAPPED)
+        _tell([f"gpu-run: trap: {outcome.trap}", *buffer_hint([outcome.kind], lacking)])
+        return TRAPPED
     return exit_status(outcome.exit_code)
 
 
@@ -154,9 +155,10 @@ def _run_batch(run: Running, what: Job, options: Options, ending: Ending) -> int
         return _say(f"{stopped}, and {error}", _status_when_stopped(stopped, ending.signals))
     if not (options.quiet or what.alone):
         seconds = time.perf_counter() - started
-        _tell(summary(tally, seconds, run.device_name, run.placement))
+        hint = buffer_hint([ends.kind for ends in tally.failures], run.lacking)
+        _tell([*summary(tally, seconds, run.device_name, run.placement), *hint])
     if what.alone and seen and not tally.unfinished:
-        return _status_alone(seen[0])
+        return _status_alone(seen[0], run.lacking)
     return _batch_status(tally, trouble or run.stopped, ending.signals)
 
 

@@ -96,7 +96,13 @@ def test_a_directory_that_cannot_be_opened_is_told_of_without_numbers(monkeypatc
         Filesystem([(Path("folder"), "folder")])
 
 
-@pytest.mark.parametrize("place", ["new.bin", "state.npy", "n" * 255, "link"])
+@pytest.mark.parametrize("place", ["new.jpg", "state.npy", "folder/a.PNG.gz"])
+def test_a_picture_is_called_what_it_is(monkeypatch, capfd, place):
+    said = refusal(monkeypatch, capfd, ["--picture", place, "--size", "4x4"])
+    assert said == f"--picture {place}: it is written as PNG; name a file that ends in .png"
+
+
+@pytest.mark.parametrize("place", ["new.PNG", "new.png", "n" * 255, "link"])
 @pytest.mark.parametrize("option", RESULTS)
 def test_places_that_are_good_are_left_as_they_are(monkeypatch, here, option, place):
     (here / "link").symlink_to("folder/absent")
