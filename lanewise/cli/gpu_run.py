@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 
 from lanewise.batch import running
 from lanewise.batch.ordering import LaneOrder
-from lanewise.batch.report import Tally, summary, unfinished_sentence
+from lanewise.batch.report import Tally, as_one_line, count_of, summary, unfinished_sentence
 from lanewise.batch.running import Running
 from lanewise.batch.spec import LaneOutcome
 from lanewise.cli.gpu_run_buffers import buffer_hint, write_buffers
 from lanewise.cli.gpu_run_ending import Ending, PatientStream, StalledError, TimeIsOverError, alarm
 from lanewise.cli.gpu_run_options import Options, parse
 from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
+from lanewise.cli.gpu_run_places import left_over
 from lanewise.cli.gpu_run_progress import Progress
 from lanewise.cli.gpu_run_task import Job, job
 from lanewise.errors import CompileError, DeviceLostError, LanewiseError, OutOfMemoryError
@@ -214,10 +215,23 @@ def _sink(what: Job, options: Options, progress: Progress, ending: Ending) -> Si
     in_files = options.output_dir is not None
     sinks: list[Sink] = []
     if options.output_dir is not None:
+        _warn_of_left_over(what, options.output_dir)
         sinks.append(FileSink(options.output_dir, what.output_name))
     if options.json:
         sinks.append(JsonSink(streams, what.files, with_output=not in_files))
     return sinks[0] if len(sinks) == 1 else Sinks(*sinks) if sinks else TextSink(streams)
+
+
+def _warn_of_left_over(what: Job, directory: str) -> None:
+    """Whoever reads all that is in a directory should know that not all of it is of this run."""
+    lanes = what.task.lanes
+    names = None if what.files is None else [what.output_name(lane) for lane in range(lanes)]
+    old = left_over(directory, lanes, names)
+    if old:
+        whose = f"{count_of(len(old), 'lane')} of an earlier run, such as {as_one_line(old[0] + '.out')}"
+        advice = "name another directory if they should not"
+        place = f"--output-dir {as_one_line(directory)}"
+        _tell([f"gpu-run: {place}: outputs of {whose}, stay beside those of this one; {advice}"])
 
 
 @contextlib.contextmanager

@@ -66,6 +66,39 @@ def test_places_of_results_are_looked_at_before_lanes_run(monkeypatch, capfd, op
     assert said == f"{option} {place}: {TROUBLE[place]}"
 
 
+def test_outputs_of_an_earlier_run_stay_and_are_told_of(monkeypatch, capfd, here):
+    Fake(monkeypatch)
+
+    def said(*words):
+        assert command([*words, "--quiet", "--output-dir", "out", "app.wasm", "{}"]) == 0
+        return capfd.readouterr().err
+
+    assert said("--lanes", "12") == ""
+    assert said("--lanes", "12") == ""
+    before = sorted(os.listdir("out"))
+    for name in ("a.out", "99", "07.out", "07.err", "x.err"):  # which no run of numbers leaves
+        (here / "out" / name).write_bytes(b"")
+    sentence = "gpu-run: --output-dir out: outputs of {}, stay beside those of this one; name another directory if "
+    assert said("--lanes", "10").startswith(sentence.format("2 lanes of an earlier run, such as 10.out"))
+    assert set(before) < set(os.listdir("out"))
+    assert said("--lanes", "11").startswith(sentence.format("1 lane of an earlier run, such as 11.out"))
+
+
+def test_outputs_of_files_that_are_gone_are_told_of(monkeypatch, capfd, here):
+    Fake(monkeypatch)
+    words = ["--each-file", "folder/**", "--quiet", "--output-dir", "out", "app.wasm", "{}"]
+    (here / "folder" / "sub").mkdir()
+    for name in ("a", "b", "sub/c", "sub/d"):
+        (here / "folder" / name).write_bytes(b"")
+    for gone, said in ((None, ""), ("sub/d", "1 lane of an earlier run, such as sub/d.out"), ("b", "2 lanes of an ")):
+        if gone:
+            (here / "folder" / gone).unlink()
+        assert command(words) == 0
+        err = capfd.readouterr().err
+        assert said in err
+        assert bool(err) == bool(said)
+
+
 @pytest.mark.parametrize("place", ["folder", "folder/inner"])
 def test_a_directory_that_may_not_be_read_is_one_sentence(here, place):
     (here / "folder" / "inner").mkdir()
