@@ -15,7 +15,7 @@ from lanewise.batch.program import Program, program_of
 from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import LaneOutcome, Results, Task
-from lanewise.devices import device as find_device
+from lanewise.devices.registry import device_for_programs
 from lanewise.errors import ArgumentError, DeviceError, OutOfMemoryError
 from lanewise.host.files import Filesystem
 from lanewise.wasm.module import Module
@@ -75,6 +75,11 @@ class Run:
     def explanation(self) -> list[str]:
         """Why lanes lie so, in a few lines."""
         return self._backend.explain()
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Buffers of the GPU vocabulary that the program may use and was not given."""
+        return self._program.lacking
 
     def stop(self) -> None:
         """End soon; from any thread."""
@@ -205,7 +210,7 @@ class Run:
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:
-    device: Any = find_device(task.device)
+    device: Any = device_for_programs(task.device)
     kind = device.name.partition(":")[0]
     if kind == "cpu":
         from lanewise.batch.cpu_engine import CpuWaves
@@ -215,4 +220,6 @@ def _backend_for(task: Task, program: Program) -> WaveBackend:
         from lanewise.batch.cuda_engine import CudaWaves
 
         return CudaWaves(task, program, device)
-    raise ArgumentError(f"programs run on cpu or cuda, not on {device.name}")
+    raise ArgumentError(
+        f"programs run on the devices cpu and cuda, not on {device.name}; write auto, cpu, cuda or cuda:1"
+    )

@@ -51,6 +51,10 @@ class Running(Protocol):
     def backlog(self) -> Backlog:
         """How much output waits; whoever holds outcomes back says so there."""
 
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Buffers of the GPU vocabulary that the program may use and was not given: state, input, output."""
+
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order in which they end; those that the end of the run cut off are among them."""
 

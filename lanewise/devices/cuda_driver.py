@@ -41,7 +41,7 @@ def _started() -> tuple[Any, int]:
     try:
         from cuda.bindings import driver as api
     except ImportError:
-        raise NoDeviceError("CUDA needs the package cuda-bindings: install lanewise[cuda]") from None
+        raise NoDeviceError("CUDA needs the package cuda-bindings; write pip install cuda-bindings") from None
     try:
         (status,) = api.cuInit(0)
     except Exception:  # cuda-bindings raises plain RuntimeError where libcuda is missing

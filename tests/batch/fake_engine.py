@@ -34,6 +34,7 @@ class FakeRun:
     placement = ""
     explanation = ("placement: none",)
     statistics = ()
+    lacking = ()
 
     def __init__(self, task: Task, how: Callable[[int], LaneOutcome], order: Sequence[int] | None, **stopping: object):
         self.task = task
