@@ -84,7 +84,7 @@ def cpu_threads() -> int:
 
 def default_device() -> str:
     """The device that `auto` stands for when it is set: LANEWISE_DEVICE, else `auto` itself."""
-    return os.environ.get("LANEWISE_DEVICE", "auto")
+    return os.environ.get("LANEWISE_DEVICE") or "auto"
 
 
 LANE_FILES = 128

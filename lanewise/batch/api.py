@@ -15,7 +15,7 @@ from lanewise.batch import amounts, given, running
 from lanewise.batch.result import BatchResult
 from lanewise.batch.spec import Buffers, LaneOutcome, Limits, Results, Task
 from lanewise.devices import Device
-from lanewise.errors import LanewiseError
+from lanewise.errors import ArgumentError, LanewiseError
 
 if TYPE_CHECKING:
     from lanewise.wasm.module import Module
@@ -131,8 +131,16 @@ def stream(
     group: int = Buffers.group,
     fail_fast: bool = False,
     placement: str | None = None,
+    check: bool = False,
 ) -> LaneStream:
-    """Start what `run` runs, and give lanes as they end: an iterator of outcomes. Closing it ends the run."""
+    """Start what `run` runs, and give lanes as they end: an iterator of outcomes. Closing it ends the run.
+
+    It takes the same, but for `check`, which is there to be refused: who gets lanes one by one looks at each.
+    """
+    if given.yes_or_no("check", check):
+        raise ArgumentError(
+            "check is for lanewise.run, which sees all lanes; of a stream look at outcome.ok of each lane"
+        )
     data, name, module = given.program(program)
     task = Task(
         program=data,

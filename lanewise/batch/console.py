@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lanewise.batch.backlog import Backlog
 from lanewise.kernel.lane_io import ConsoleRecord
 
 _HEAD = struct.Struct("<QQ")
@@ -18,7 +19,8 @@ assert _HEAD.size == ConsoleRecord.size
 class Outputs:
     """Output that lanes of a wave have handed over: what they could not gather on the device any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, backlog: Backlog) -> None:
+        self.backlog = backlog
         self._parts: dict[tuple[int, int], list[bytes]] = {}
         self._lock = threading.Lock()
 
@@ -26,6 +28,7 @@ class Outputs:
         """Keep what a lane wrote behind what it wrote before."""
         with self._lock:
             self._parts.setdefault((lane, stream), []).append(data)
+        self.backlog.add(len(data))
 
     def take(self, lane: int, console: np.ndarray[Any, Any], last: int) -> tuple[bytes, bytes]:
         """Standard output and error of a lane whose last record in the console begins before byte `last`.
@@ -34,7 +37,9 @@ class Outputs:
         """
         out, err = gathered(console, last)
         with self._lock:
-            return out + b"".join(self._parts.pop((lane, 1), ())), err + b"".join(self._parts.pop((lane, 2), ()))
+            more = [b"".join(self._parts.pop((lane, stream), ())) for stream in (1, 2)]
+        self.backlog.take(sum(map(len, more)))
+        return out + more[0], err + more[1]
 
 
 def gathered(console: np.ndarray[Any, Any], last: int) -> tuple[bytes, bytes]:

@@ -6,6 +6,7 @@ import ctypes
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import CpuLaunch, NativeCode
 from lanewise.devices.cpu_native import runtime
 from lanewise.kernel.code import kernel_code, optimise_kernel, optimised_kernel
-from lanewise.kernel.lane_io import Console, LaneIo, LaneRecord, Request, Team
+from lanewise.kernel.lane_io import LANE_ENDED, Console, LaneIo, LaneRecord, Request, Team
 from lanewise.kernel.system_numbers import OPENAT2_WORKS
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.build import host_build, with_fixed_memory
@@ -64,6 +65,11 @@ def _beside(make: Callable[[], T]) -> Callable[[], T]:
 
 def _reserve(task: Task) -> int:
     return task.limits.memory or _MOST_BYTES
+
+
+def _is_next(records: np.ndarray[Any, Any], service: HostService, lane: int) -> bool:
+    ended = records["state"] == LANE_ENDED
+    return bool(ended[:lane].all()) and int(ended.sum()) == service.told
 
 
 class CpuWave(Wave):
@@ -227,6 +233,8 @@ class CpuWaves(WaveBackend):
         block = np.array([words.ctypes.data], np.uint64).tobytes()
         threads = count * max(1, self.program.team) if self._fibers else self._workers
         keep = [self._keep, records, status, self]
+        if not self._fibers:  # whose thread is that of other lanes, too
+            service.is_next = partial(_is_next, records, service)
         runtime().check_pagemap()
         launch = self._device.launch_native(self._code, block, threads, keep, self._group)
         self._wave = CpuWave(launch, records, status, self._console_bytes, (self._codes, self._library))

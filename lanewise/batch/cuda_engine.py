@@ -6,6 +6,7 @@ as soon as all lanes of the one before have begun, so that lanes that take long 
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
@@ -20,7 +21,7 @@ from lanewise.batch.service import HostService
 from lanewise.batch.spec import Results, Task
 from lanewise.batch.wave import lane_order, tell_time
 from lanewise.devices.cuda import CudaDevice
-from lanewise.errors import OutOfMemoryError
+from lanewise.errors import DeviceLostError, OutOfMemoryError
 from lanewise.kernel.clock_kernel import read_clock
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.compile import code_bytes
@@ -35,19 +36,25 @@ _COPIES_BYTES = 1 << 30
 """Room for copies of files; a sixteenth of the GPU's memory where that is less."""
 _LANES_PER_SLOT = 4
 """Lanes of a wave that a slot runs one after the other, more or less."""
-_MOST_WAVES = 8
+_MOST_WAVES = 6
 """Waves that can run at the same time, if lanes of the first ones take so long."""
-_MORE_STREAMS = 4
-"""Streams besides, for waves that are started once more."""
+_MORE_STREAMS = 2
+"""Streams besides, for waves that are started once more. All of them, with two for memory and for looks, are ten: the
+driver has eight queues, and more of those make the start of every process longer."""
+_FOR_WAVES = range(1, _MOST_WAVES + 1)
+_FOR_MORE = range(_FOR_WAVES.stop, _FOR_WAVES.stop + _MORE_STREAMS)
 _WORTH_LAUNCHING = 16
 """What part of all units must be free for that."""
 _IDLE_CHECKS_SECONDS = 200e-6
 _CAREFUL_CHECKS_SECONDS = 5e-3
-"""How often is looked at a wave whose lanes have all begun: most of the time it is as good as over."""
+"""How often is looked at a wave whose lanes have all begun: most of the time it is as good as over. Slots that became
+free are looked for as often."""
+_EXACT_CHECKS = 0.02
+"""A wave whose time is taken is looked at after this part of it, more or less."""
 
 
-_left_behind: list[dict[str, Any]] = []
-"""What lanes still use that nobody waits for."""
+_left_behind: list[CudaWaves] = []
+"""Whose lanes still run, with what they use, though nobody waits for them."""
 
 
 class CudaWaves(WaveBackend):
@@ -55,6 +62,8 @@ class CudaWaves(WaveBackend):
 
     def __init__(self, task: Task, program: Program, device: CudaDevice) -> None:
         super().__init__(task, program)
+        for one in tuple(_left_behind):
+            one.close()
         self.device_name = f"{device.name} {device.properties.name}"
         self._device = device
         # Lanes that wait for each other, or have threads, must begin together: none may follow another on its slot.
@@ -83,6 +92,7 @@ class CudaWaves(WaveBackend):
         self._clock = self._read_clock() - time.monotonic_ns()
         self._ring = HostRing(device)
         self._began, self._timed = time.perf_counter(), 0.0
+        self._closed = False
 
     def _make_slots(self, place: Placement, *, wait: bool) -> CudaSlots:
         made = CudaSlots(self.task, self.program, self._device, place, wait=wait)
@@ -155,7 +165,7 @@ class CudaWaves(WaveBackend):
             return False
         if not self._waves:
             return True
-        if self._together or self._copies_are_many or len(self._waves) >= _MOST_WAVES:
+        if self._together or self._copies_are_many or self._free_stream(_FOR_WAVES) is None:
             return False
         return self._waves[-1][0].lets_others_begin
 
@@ -172,12 +182,12 @@ class CudaWaves(WaveBackend):
         return wave
 
     def _start(self, first: int, count: int, service: HostService) -> CudaWave:
-        stream = self._free_stream(_MOST_WAVES)
+        stream = self._free_stream(_FOR_WAVES)
         turn = self._turn
         assert turn is not None
         assert stream is not None
-        # The first wave says how fast lanes are, and trials are compared with it; all others run side by side.
-        timed = not self._settled and (turn.trial or first == 0)
+        # A wave says how fast lanes are, and trials are compared with it; all others run side by side.
+        timed = not self._settled and not self._waves and (turn.trial or not self._tuner.has_pace)
         measured = Turn(turn.placement, count, turn.trial) if timed else None
         wave = CudaWave(self._device, self._slots, stream, count, self._console_of(stream), measured)
         wave.preparing = self._preparing
@@ -206,25 +216,27 @@ class CudaWaves(WaveBackend):
         words[lanes.INDICES] = 0 if order is None else wave.put(order)
         wave.tell(run, words, in_order=self._together)
         self._ring.serve_for(stream, service)
-        self._waves.append((wave, service))
         wave.begin()
+        self._waves.append((wave, service))
+        self._reinforced = time.monotonic()
         return wave
 
-    def _free_stream(self, most: int) -> int | None:
+    def _free_stream(self, numbers: range) -> int | None:
         used = {stream for wave, _ in self._waves for stream in wave.streams}
-        return next((number for number in range(1, most + 1) if number not in used), None)
+        return next((number for number in numbers if number not in used), None)
 
     def _reinforce(self) -> None:
         """Slots that lanes of earlier waves have left go to the latest one, if that found few when it was started."""
         now = time.monotonic()
-        if self._together or len(self._waves) < 2 or now - self._reinforced < _CAREFUL_CHECKS_SECONDS:
+        wave, service = self._waves[-1]
+        if self._together or wave.taken or service.stopping or now - self._reinforced < _CAREFUL_CHECKS_SECONDS:
             return
         self._reinforced = now
-        wave, service = self._waves[-1]
-        free, units = self._slots.free_units()
-        stream = self._free_stream(_MOST_WAVES + _MORE_STREAMS)
-        if not wave.taken and not service.stopping and stream is not None and free >= max(1, units // _WORTH_LAUNCHING):
-            wave.reinforce(stream)
+        free, units = wave.free_units()
+        stream = self._free_stream(_FOR_MORE)
+        if stream is not None and free >= max(1, units // _WORTH_LAUNCHING):
+            with contextlib.suppress(OutOfMemoryError):  # its lanes have other slots
+                wave.reinforce(stream)
 
     def _console_of(self, stream: int) -> Any:
         """Where lanes of the wave on a stream write; None if it goes through at once."""
@@ -260,13 +272,22 @@ class CudaWaves(WaveBackend):
                 return
             self._reinforce()
             latest = self._waves[-1][0]
-            time.sleep(_CAREFUL_CHECKS_SECONDS if latest.taken and latest.turn is None else _IDLE_CHECKS_SECONDS)
+            often = _IDLE_CHECKS_SECONDS
+            if latest.turn is not None:
+                often = max(often, min(_CAREFUL_CHECKS_SECONDS, _EXACT_CHECKS * latest.age))
+            elif latest.taken:
+                often = _CAREFUL_CHECKS_SECONDS
+            time.sleep(often)
 
     def _learn(self, wave: CudaWave) -> None:
-        if wave.turn is not None and wave.seconds is not None and wave.lets_others_begin:
+        if wave.turn is None or wave.seconds is None or not wave.lets_others_begin:
+            return
+        if wave.unseen:
+            self._tuner.lost(wave.turn, wave.preparing)
+        else:
             self._tuner.took(wave.turn, wave.seconds, wave.preparing)
             self._timed += wave.seconds
-            wave.turn = None
+        wave.turn = None
 
     def stop(self) -> None:
         self._ring.ask_to_stop()
@@ -287,10 +308,20 @@ class CudaWaves(WaveBackend):
         return results_of(self.task.buffers, self._state.get(), self._output.get(), self._picture.get())
 
     def close(self) -> None:
-        """Give the memory back at once: the next run needs it, and this object may live on in some traceback."""
-        if not self._device.lost and not all(wave.is_idle() for wave, _ in self._waves):
-            _left_behind.append(dict(self.__dict__))  # lanes still run, for somebody would not wait for them to stop
+        """Give the memory back at once: the next run needs it, and this object may live on in some traceback.
+
+        Where lanes still run, for somebody would not wait for them to stop, the next run does it, or the one after.
+        """
+        if self._closed:
             return
+        if self._any_running():
+            self._ring.ask_to_stop()
+            if self not in _left_behind:
+                _left_behind.append(self)
+            return
+        self._closed = True
+        if self in _left_behind:
+            _left_behind.remove(self)
         self._ring.close()
         if self._settled is None and not self._device.lost:
             self._tuner.ran(max(0.0, time.perf_counter() - self._began - self._timed))
@@ -299,3 +330,10 @@ class CudaWaves(WaveBackend):
         self._consoles = {}
         for name in ("_slots", "_putting", "_copies", "_shared"):
             self.__dict__.pop(name, None)
+
+    def _any_running(self) -> bool:
+        """Whether lanes are still there; none are on a device that is lost."""
+        try:
+            return not self._device.lost and not all(wave.is_idle() for wave, _ in self._waves)
+        except DeviceLostError:
+            return False

@@ -41,6 +41,8 @@ class CudaWave(Wave):
         """Whether all of its lanes have been begun."""
         self.seconds: float | None = None
         """How long its lanes took, once most of them have ended."""
+        self.unseen = False
+        """Whether nobody looked for so long before that, that it may be wrong."""
         self._device = device
         self._count = count
         self._records = device.zeros(count, LaneRecord.dtype)
@@ -88,8 +90,18 @@ class CudaWave(Wave):
 
     def reinforce(self, stream: int) -> None:
         """Have its lanes begin on slots, too, that have become free since it was started."""
-        self._others.append(stream)
         self._launch(stream)
+        self._others.append(stream)
+
+    def free_units(self) -> tuple[int, int]:
+        """How many units of its slots no wave has, and how many there are."""
+        assert self._slots is not None
+        return self._slots.free_units()
+
+    @property
+    def age(self) -> float:
+        """Seconds since it began."""
+        return time.perf_counter() - self._began
 
     def is_idle(self) -> bool:
         """Whether none of its threads is there any more."""
@@ -98,10 +110,7 @@ class CudaWave(Wave):
 
     def check(self, service: HostService) -> None:
         """See how far it is; where all threads have ended before all lanes were begun, others go on with them."""
-        now = time.perf_counter()
-        if now - self._checked > _UNSEEN * max(_SHORT_SECONDS, now - self._began):
-            self.turn = None  # whoever takes outcomes did other things: nobody knows how long it took
-        self._checked = now
+        before, self._checked = self._checked, time.perf_counter()
         idle = self.is_idle()
         if not self._readable(idle):
             return
@@ -113,7 +122,9 @@ class CudaWave(Wave):
         if idle:
             self._slots = None  # others may need the memory
         if self.taken and self.seconds is None and (idle or self._mostly_ended()):
-            self.seconds = time.perf_counter() - self._began
+            self.seconds = self.age
+            # Whoever takes outcomes may have done other things, while it ended at some time.
+            self.unseen = self._checked - before > _UNSEEN * max(_SHORT_SECONDS, self.seconds)
 
     @property
     def lets_others_begin(self) -> bool:
@@ -121,7 +132,7 @@ class CudaWave(Wave):
         GPU to itself until it is over, but for lanes that take half as long again as most of them did."""
         if self.turn is None or self.over:
             return self.taken
-        return self.seconds is not None and time.perf_counter() - self._began > _LATE * self.seconds
+        return self.seconds is not None and self.age > _LATE * self.seconds
 
     def _mostly_ended(self) -> bool:
         return self.turn is not None and int((self.look()["state"] == LANE_ENDED).sum()) >= _MOSTLY * self._count

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from lanewise.batch.backend import WaveBackend
+from lanewise.batch.backlog import Backlog
 from lanewise.batch.console import Outputs
 from lanewise.batch.open_wave import OpenWave
 from lanewise.batch.program import Program, program_of
 from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import LaneOutcome, Results, Task
-from lanewise.devices import device as find_device
+from lanewise.devices.registry import device_for_programs
 from lanewise.errors import ArgumentError, DeviceError, OutOfMemoryError
 from lanewise.host.files import Filesystem
 from lanewise.wasm.module import Module
@@ -45,6 +46,7 @@ class Run:
         """What lanes have left in the buffers, once the outcomes have ended."""
         self.statistics: list[str] = []
         """What lanes counted, once they have ended, if the task wants to know."""
+        self.backlog = Backlog()
         self._placing = threading.Lock()
         self._files = Filesystem(task.directories, self._place)
         try:
@@ -73,6 +75,11 @@ class Run:
     def explanation(self) -> list[str]:
         """Why lanes lie so, in a few lines."""
         return self._backend.explain()
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Buffers of the GPU vocabulary that the program may use and was not given."""
+        return self._program.lacking
 
     def stop(self) -> None:
         """End soon; from any thread."""
@@ -118,7 +125,7 @@ class Run:
             self.stopped = self._wish
 
     def _failed(self, error: DeviceError) -> None:
-        """The run ends by it; where there was no memory for more, lanes that run are still there."""
+        """The run ends by it; if it is a want of memory that waiting did not mend, the device is still there."""
         self._wish = f"{DEVICE_FAILED}: {error}"
         self._lost = self._lost or not isinstance(error, OutOfMemoryError)
 
@@ -128,7 +135,8 @@ class Run:
         while self._wish is None and (first < self.task.lanes or self._open):
             if not self._open and self._backend.forget_copies():
                 self._files.forget_copies()
-            count = min(self._backend.next_wave(self.task.lanes - first), self.task.lanes - first)
+            full = self.backlog.full and bool(self._open)  # without lanes that run, nobody is waited for
+            count = 0 if full else min(self._backend.next_wave(self.task.lanes - first), self.task.lanes - first)
             if count and self._start(first, count):
                 first += count
             self._backend.wait(_STEP)
@@ -150,6 +158,7 @@ class Run:
                 self._wish = self._wish or LANE_FAILED
             if burst:
                 yield burst
+                self.backlog.done()
             if self._lost:
                 return
             if more and deadline is not None and time.monotonic() > deadline:
@@ -157,7 +166,7 @@ class Run:
 
     def _start(self, first: int, count: int) -> bool:
         """Start a wave; says whether there was memory for it beside those that run."""
-        service = HostService(self._files, Outputs(), self.task.streaming)
+        service = HostService(self._files, Outputs(self.backlog), self.task.streaming)
         try:
             wave = self._backend.start(first, count, service)
         except OutOfMemoryError:
@@ -201,7 +210,7 @@ class Run:
 
 
 def _backend_for(task: Task, program: Program) -> WaveBackend:
-    device: Any = find_device(task.device)
+    device: Any = device_for_programs(task.device)
     kind = device.name.partition(":")[0]
     if kind == "cpu":
         from lanewise.batch.cpu_engine import CpuWaves
@@ -211,4 +220,6 @@ def _backend_for(task: Task, program: Program) -> WaveBackend:
         from lanewise.batch.cuda_engine import CudaWaves
 
         return CudaWaves(task, program, device)
-    raise ArgumentError(f"programs run on cpu or cuda, not on {device.name}")
+    raise ArgumentError(
+        f"programs run on the devices cpu and cuda, not on {device.name}; write auto, cpu, cuda or cuda:1"
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
+import select
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,7 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
     name = shown(os.fspath(path))
     try:
         if path == "-":
-            with open(os.dup(0), "rb") as stream:
-                return stream.read()
+            return b"".join(_pieces(0))
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise LanewiseError(f"there is no file {name} to read from") from None
@@ -94,10 +94,27 @@ def _spooled(file: int) -> int:
     """What a pipe has to say, in a file without a name."""
     import tempfile  # not needed for files, which are the usual case
 
-    with open(file, "rb") as pipe, tempfile.TemporaryFile() as kept:
-        shutil.copyfileobj(pipe, kept, _CHUNK)
-        kept.flush()
-        return os.dup(kept.fileno())
+    try:
+        with tempfile.TemporaryFile() as kept:
+            for piece in _pieces(file):
+                kept.write(piece)
+            kept.flush()
+            return os.dup(kept.fileno())
+    finally:
+        os.close(file)
+
+
+def _pieces(file: int) -> Iterator[bytes]:
+    """What a pipe or a terminal has to say, up to the first end: a terminal goes on after Ctrl-D if it is asked."""
+    while True:
+        try:
+            piece = os.read(file, _CHUNK)
+        except BlockingIOError:  # whoever shares it may have had it not wait
+            select.select([file], [], [])
+            continue
+        if not piece:
+            return
+        yield piece
 
 
 def _starts(file: int, begin: int) -> np.ndarray[Any, np.dtype[np.int64]]:

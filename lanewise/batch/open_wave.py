@@ -47,6 +47,7 @@ class OpenWave:
                 continue
             self._told[lane] = True
             out, err = self.service.outputs.take(lane, console, last)
+            self.service.told += 1
             if kind in (0, traps.EXIT):
                 yield LaneOutcome(self._first + lane, code, None, None, taken, out, err)
             else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lanewise.batch.services import services
 from lanewise.batch.spec import Task
+from lanewise.batch.vocabulary import check_use, lacking
 from lanewise.compiler import Target
 from lanewise.errors import ArgumentError, LinkError, MalformedError
 from lanewise.wasm.build import Build
@@ -33,6 +34,8 @@ class Program:
     """Whether lanes of a group wait for each other."""
     team: int
     """Threads that a lane may have, its own included, a power of two; 0 if the program starts none."""
+    lacking: tuple[str, ...] = ()
+    """Buffers of the GPU vocabulary that the program may use and was not given."""
 
 
 def program_of(task: Task, loaded: LoadedModule | None = None) -> Program:
@@ -40,6 +43,7 @@ def program_of(task: Task, loaded: LoadedModule | None = None) -> Program:
     loaded = loaded or _load(task)
     entry_of(loaded.model)
     module = provide(loaded.model, services())
+    check_use(loaded.model, task.buffers)
     limit = task.limits.memory
     for memory in module.memories:
         least = memory.limits.minimum * PAGE
@@ -50,7 +54,7 @@ def program_of(task: Task, loaded: LoadedModule | None = None) -> Program:
     team = _team(task, module)
     if team and meets_others(loaded.model):
         raise LinkError("the program both starts threads and has lanes wait for each other; it can do one of them")
-    return Program(module, meets_others(loaded.model), team)
+    return Program(module, meets_others(loaded.model), team, lacking(loaded.model, task.buffers))
 
 
 def _load(task: Task) -> LoadedModule:

@@ -13,7 +13,7 @@ _SLOWEST = 10
 _MOST_ENDS = 16
 """Ways to end that are told apart: a program may well exit with a million different codes."""
 _MOST_RANGES = 6
-_OTHER = "other ways"
+_OTHER = "in other ways"
 
 
 @dataclass
@@ -24,6 +24,8 @@ class Ends:
     count: int
     lane: int
     detail: str
+    kind: str | None = None
+    """What they were ended by; None if they ended by themselves."""
 
 
 class Tally:
@@ -64,8 +66,8 @@ class Tally:
 
     @property
     def failures(self) -> list[Ends]:
-        """The ways in which lanes failed, the most frequent first."""
-        return sorted(self._failed.values(), key=lambda ends: (-ends.count, ends.lane))
+        """The ways in which lanes failed, the most frequent first; those that are not told apart come last."""
+        return sorted(self._failed.values(), key=lambda ends: (ends.words == _OTHER, -ends.count, ends.lane))
 
     @property
     def slowest(self) -> list[tuple[int, float]]:
@@ -106,7 +108,7 @@ class Tally:
             words = _OTHER
         ends = self._failed.get(words)
         if ends is None:
-            ends = self._failed[words] = Ends(words, 0, outcome.lane, detail)
+            ends = self._failed[words] = Ends(words, 0, outcome.lane, detail, outcome.kind)
         elif outcome.lane < ends.lane:
             ends.lane, ends.detail = outcome.lane, detail
         ends.count += 1

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lanewise.batch.report import count_of, duration, first_line
+from lanewise.batch.running import CUT_OFF
 from lanewise.batch.spec import LaneOutcome, Results
 from lanewise.errors import LanewiseError
 
@@ -140,7 +141,7 @@ class BatchError(LanewiseError):
         self.result = result
         self.lanes = result.failed
         named = [
-            f"lane {lane} ended with {how_it_ended(int(result.exit_codes[lane]), result.traps[lane])}"
+            f"lane {lane} {_in_a_sentence(int(result.exit_codes[lane]), result.traps[lane])}"
             for lane in self.lanes[:_NAMED].tolist()
         ]
         more = f" and {len(self.lanes) - _NAMED:,} more" if len(self.lanes) > _NAMED else ""
@@ -155,6 +156,13 @@ class BatchError(LanewiseError):
 def how_it_ended(exit_code: int, trap: str | None) -> str:
     """How a lane ended, in a few words."""
     return f"exit code {exit_code}" if trap is None else first_line(trap) or "a trap"
+
+
+def _in_a_sentence(exit_code: int, trap: str | None) -> str:
+    if trap == NOT_RUN:
+        return "was not run"
+    how = how_it_ended(exit_code, trap)
+    return f"was cut off ({how})" if trap in CUT_OFF else f"ended with {how}"
 
 
 def _glimpse(output: bytes) -> str:

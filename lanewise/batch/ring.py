@@ -50,6 +50,7 @@ class HostRing:
         self._services: dict[int, HostService] = {}
         self._failure: BaseException | None = None
         self._over = threading.Event()
+        self._started = False
         self._server = threading.Thread(target=self._serve, name="lanewise-ring", daemon=True)
 
     @property
@@ -66,7 +67,8 @@ class HostRing:
         self._services[wave] = service
         if self._failure is not None:
             raise self._failure
-        if not self._server.is_alive():
+        if not self._started:
+            self._started = True
             self._server.start()
 
     def _serve(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from lanewise.batch.backlog import Backlog
     from lanewise.batch.spec import LaneOutcome, Results, Task
     from lanewise.wasm.module import Module
 
@@ -45,6 +46,14 @@ class Running(Protocol):
     @property
     def results(self) -> Results | None:
         """Once the outcomes have ended: what lanes have left in the buffers of the GPU vocabulary."""
+
+    @property
+    def backlog(self) -> Backlog:
+        """How much output waits; whoever holds outcomes back says so there."""
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Buffers of the GPU vocabulary that the program may use and was not given: state, input, output."""
 
     def outcomes(self) -> Iterator[LaneOutcome]:
         """Lanes in the order in which they end; those that the end of the run cut off are among them."""

@@ -7,7 +7,8 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 from lanewise.batch.console import Outputs
 from lanewise.host.files import Filesystem, LaneFiles
@@ -29,6 +30,7 @@ from lanewise.kernel.wasi_numbers import (
 
 _STEP = 0.05
 """Seconds between two looks whether the run is to end, while a lane waits for the outside."""
+_PATIENCE = 0.005
 _DONE = Reply(SUCCESS)
 
 
@@ -44,6 +46,11 @@ class HostService:
         self.stopping = False
         self.failure: BaseException | None = None
         """What went wrong in the host itself."""
+        self.told = 0
+        """Lanes whose outcomes have been taken."""
+        self.is_next: Callable[[int], bool] | None = None
+        """Says whether a lane is the first of those that run, and all that ended have been told of: nothing comes
+        before it ends. None where no lane may wait, for it would keep others from running."""
         self.names = files.names
         self.roots = files.roots
         self.stream_types = [_kind_of(stream) if streaming else UNKNOWN for stream in range(3)]
@@ -107,6 +114,7 @@ class HostService:
 
     def _write(self, lane: int, stream: int, data: bytes) -> Reply:
         if not self._streaming:
+            self._wait_for_room(lane)
             self.outputs.add(lane, stream, data)
             return Reply(SUCCESS, (len(data),))
         try:
@@ -115,6 +123,14 @@ class HostService:
             return Reply(EPIPE)
         except OSError:
             return Reply(EIO)
+
+    def _wait_for_room(self, lane: int) -> None:
+        """Hold a lane back while much is yet to be dealt with; the first of those that run goes on where all wait."""
+        backlog = self.outputs.backlog
+        while self.is_next is not None and backlog.full and not (backlog.idle and self.is_next(lane)):
+            if self.stopping:
+                raise StoppedError
+            time.sleep(_PATIENCE)
 
     def _write_now(self, stream: int, data: bytes) -> int:
         """Write to a standard stream of the host, behind what Python itself has written.

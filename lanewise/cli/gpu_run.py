@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 
 from lanewise.batch import running
 from lanewise.batch.ordering import LaneOrder
-from lanewise.batch.report import Tally, summary, unfinished_sentence
+from lanewise.batch.report import Tally, as_one_line, count_of, summary, unfinished_sentence
 from lanewise.batch.running import Running
 from lanewise.batch.spec import LaneOutcome
-from lanewise.cli.gpu_run_buffers import write_buffers
+from lanewise.cli.gpu_run_buffers import buffer_hint, write_buffers
 from lanewise.cli.gpu_run_ending import Ending, PatientStream, StalledError, TimeIsOverError, alarm
 from lanewise.cli.gpu_run_options import Options, parse
 from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
+from lanewise.cli.gpu_run_places import left_over
 from lanewise.cli.gpu_run_progress import Progress
 from lanewise.cli.gpu_run_task import Job, job
 from lanewise.errors import CompileError, DeviceLostError, LanewiseError, OutOfMemoryError
@@ -67,17 +68,28 @@ def command(words: Sequence[str]) -> int:
         return _SIGNALLED + signal.SIGINT
     except (OutputError, DeviceLostError, OutOfMemoryError, CompileError) as error:
         return _say(str(error), UNFINISHED)
-    except (LanewiseError, OSError) as error:
+    except LanewiseError as error:
         return _say(str(error), MISTAKE)
+    except OSError as error:
+        where = f"{error.filename!r} cannot be used: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}", MISTAKE)
 
 
 def _show(options: Options) -> int:
     if options.version:
-        print(f"gpu-run {__version__}", flush=True)
+        text = f"gpu-run {__version__}"
     else:
         from lanewise.cli.gpu_run_help import help_text
 
-        print(help_text(), flush=True)
+        text = help_text()
+    stream = PatientStream(sys.stdout.buffer, Ending())
+    try:
+        stream.write(f"{text}\n".encode())
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"output cannot be written: {error.strerror}") from None
     return OK
 
 
@@ -114,12 +126,13 @@ def _run_alone(run: Running, ending: Ending) -> int:
     if run.stopped is not None:
         status = _status_when_stopped(run.stopped, ending.signals)
         return status if ending.signals else _say(run.stopped, status)
-    return _status_alone(outcomes[0])
+    return _status_alone(outcomes[0], run.lacking)
 
 
-def _status_alone(outcome: LaneOutcome) -> int:
+def _status_alone(outcome: LaneOutcome, lacking: Sequence[str]) -> int:
     if outcome.exit_code is None:
-        return _say(f"trap: {outcome.trap}", TRAPPED)
+        _tell([f"gpu-run: trap: {outcome.trap}", *buffer_hint([outcome.kind], lacking)])
+        return TRAPPED
     return exit_status(outcome.exit_code)
 
 
@@ -143,9 +156,10 @@ def _run_batch(run: Running, what: Job, options: Options, ending: Ending) -> int
         return _say(f"{stopped}, and {error}", _status_when_stopped(stopped, ending.signals))
     if not (options.quiet or what.alone):
         seconds = time.perf_counter() - started
-        _tell(summary(tally, seconds, run.device_name, run.placement))
+        hint = buffer_hint([ends.kind for ends in tally.failures], run.lacking)
+        _tell([*summary(tally, seconds, run.device_name, run.placement), *hint])
     if what.alone and seen and not tally.unfinished:
-        return _status_alone(seen[0])
+        return _status_alone(seen[0], run.lacking)
     return _batch_status(tally, trouble or run.stopped, ending.signals)
 
 
@@ -166,6 +180,7 @@ def _write_outcomes(run: Running, tally: Tally, sink: Sink, seen: list[LaneOutco
                     tally.add(outcome)
                     ready += order.push(outcome) if sink.ordered else [outcome]
                 sink.put(ready)
+                run.backlog.held = order.held_bytes
         except OutputError:
             raise
         except LanewiseError as error:
@@ -201,10 +216,23 @@ def _sink(what: Job, options: Options, progress: Progress, ending: Ending) -> Si
     in_files = options.output_dir is not None
     sinks: list[Sink] = []
     if options.output_dir is not None:
+        _warn_of_left_over(what, options.output_dir)
         sinks.append(FileSink(options.output_dir, what.output_name))
     if options.json:
         sinks.append(JsonSink(streams, what.files, with_output=not in_files))
     return sinks[0] if len(sinks) == 1 else Sinks(*sinks) if sinks else TextSink(streams)
+
+
+def _warn_of_left_over(what: Job, directory: str) -> None:
+    """Whoever reads all that is in a directory should know that not all of it is of this run."""
+    lanes = what.task.lanes
+    names = None if what.files is None else [what.output_name(lane) for lane in range(lanes)]
+    old = left_over(directory, lanes, names)
+    if old:
+        whose = f"{count_of(len(old), 'lane')} of an earlier run, such as {as_one_line(old[0] + '.out')}"
+        advice = "name another directory if they should not"
+        place = f"--output-dir {as_one_line(directory)}"
+        _tell([f"gpu-run: {place}: outputs of {whose}, stay beside those of this one; {advice}"])
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +17,7 @@ from lanewise.cli.gpu_run_options import Options
 from lanewise.cli.gpu_run_output import OutputError, try_to_write
 from lanewise.cli.gpu_run_places import place_of, result_files
 from lanewise.cli.mistakes import UsageMistake
+from lanewise.kernel.wasi_numbers import FAIL_INDEX, FAILURES
 
 _USUAL = Buffers()
 
@@ -29,6 +30,10 @@ def read_buffers(options: Options, lanes: int) -> Buffers:
     if options.state_out is not None and options.state is None:
         raise UsageMistake("--state-out writes what became of the state; give what it is at first by --state")
     _check_places(result_files(options))
+    if options.picture is not None and os.path.splitext(options.picture)[1].lower() not in ("", ".png"):
+        raise UsageMistake(
+            f"--picture {as_one_line(options.picture)}: it is written as PNG; name a file that ends in .png"
+        )
     return Buffers(
         state=_array("state", options.state),
         input=_array("input", options.input),
@@ -46,6 +51,14 @@ def write_buffers(options: Options, results: Results) -> None:
         _write(options.output, lambda file: np.save(file, results.output))
     if options.picture is not None:
         _write(options.picture, lambda file: file.write(png(results.picture)))
+
+
+def buffer_hint(kinds: Iterable[str | None], lacking: Sequence[str]) -> list[str]:
+    """What to say where lanes ended so and the program was not given all buffers that it may use."""
+    if not lacking or FAILURES[FAIL_INDEX] not in kinds:
+        return []
+    options = " and ".join(f"--{name} FILE.npy" for name in lacking)
+    return [f"gpu-run: the program uses {' and '.join(lacking)} of the GPU vocabulary, and has none; write {options}"]
 
 
 def _check_places(outputs: dict[str, str]) -> None:

@@ -60,20 +60,30 @@ class PatientStream:
     def write(self, data: bytes) -> int:
         """Write all of it: into a pipe in pieces that never block."""
         if self._pipe is None:
-            return self._stream.write(data)
-        for at in range(0, len(data), select.PIPE_BUF):
+            return _write_all(self._stream, data)
+        self._stream.flush()
+        rest = memoryview(data)
+        while rest:
             while not select.select([], [self._pipe], [], _STEP)[1]:
                 if self._ending.is_overdue and time.monotonic() > self._taken_at + _GRACE:
                     raise StalledError("nobody reads the output")
-            self._stream.write(data[at : at + select.PIPE_BUF])
-            self._stream.flush()
-            self._taken_at = time.monotonic()
+            with contextlib.suppress(BlockingIOError):  # whoever shares the pipe may have had it not wait
+                rest = rest[os.write(self._pipe, rest[: select.PIPE_BUF]) :]
+                self._taken_at = time.monotonic()
         return len(data)
 
     def flush(self) -> None:
         """Nothing is held back in a pipe."""
         if self._pipe is None:
             self._stream.flush()
+
+
+def _write_all(stream: BinaryIO, data: bytes) -> int:
+    """Write again and again: with PYTHONUNBUFFERED a disk that gets full takes a part, and says so only after that."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) :]
+    return len(data)
 
 
 def _pipe_of(stream: BinaryIO) -> int | None:
@@ -83,7 +93,7 @@ def _pipe_of(stream: BinaryIO) -> int | None:
         kind = os.fstat(number).st_mode
     except (OSError, ValueError, AttributeError):
         return None
-    return number if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stat.S_ISCHR(kind) else None
+    return number if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or os.isatty(number) else None
 
 
 @contextlib.contextmanager

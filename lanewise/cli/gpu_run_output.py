@@ -6,7 +6,7 @@ import base64
 import contextlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from lanewise.batch.report import as_one_line
@@ -15,6 +15,9 @@ from lanewise.cli.gpu_run_places import SUFFIXES
 from lanewise.cli.gpu_run_progress import Progress, Writer
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import LanewiseError
+
+_TOGETHER = 1 << 20
+"""Bytes that are written at once, more or less."""
 
 
 class OutputError(LanewiseError):
@@ -70,8 +73,21 @@ class TextSink:
 
     def put(self, outcomes: Sequence[LaneOutcome]) -> None:
         """Write the output of some lanes."""
-        self._streams.out(b"".join([_whole_lines(outcome.stdout) for outcome in outcomes]))
-        self._streams.error(b"".join([_whole_lines(outcome.stderr) for outcome in outcomes]))
+        _write_together(self._streams.out, (_whole_lines(outcome.stdout) for outcome in outcomes))
+        _write_together(self._streams.error, (_whole_lines(outcome.stderr) for outcome in outcomes))
+
+
+def _write_together(write: Callable[[bytes], None], pieces: Iterable[bytes]) -> None:
+    """Write small pieces as one, which costs less, and large ones without a copy of all of them."""
+    together: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        together.append(piece)
+        size += len(piece)
+        if size >= _TOGETHER:
+            write(b"".join(together))
+            together, size = [], 0
+    write(b"".join(together))
 
 
 class JsonSink:
@@ -87,7 +103,7 @@ class JsonSink:
 
     def put(self, outcomes: Sequence[LaneOutcome]) -> None:
         """Write the records of some lanes."""
-        self._streams.out(b"".join([json.dumps(self._record(one)).encode() + b"\n" for one in outcomes]))
+        _write_together(self._streams.out, (json.dumps(self._record(one)).encode() + b"\n" for one in outcomes))
 
     def _record(self, outcome: LaneOutcome) -> dict[str, Any]:
         record: dict[str, Any] = {"lane": outcome.lane}

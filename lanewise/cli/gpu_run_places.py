@@ -54,6 +54,32 @@ def check_outputs(options: Options, lanes: int, name_of: Callable[[int], str], f
                 )
 
 
+def left_over(directory: str, lanes: int, names: Sequence[str] | None) -> list[str]:
+    """Outputs of an earlier run that this one does not replace; `names` are those of its lanes, or None for numbers.
+
+    A run leaves two files for each lane. What has only one of the two names is something else.
+    """
+    expected = frozenset(names or ())
+    folders = {os.path.dirname(name) for name in expected} or {""}
+    found = []
+    for folder in sorted(folders):
+        pairs = _pairs(os.path.join(directory, folder))
+        found += [os.path.join(folder, name) for name in pairs]
+    if names is not None:
+        return [name for name in found if name not in expected]
+    return [name for name in found if name.isdecimal() and name == str(int(name[:20])) and int(name) >= lanes]
+
+
+def _pairs(directory: str) -> list[str]:
+    try:
+        there = set(os.listdir(directory))
+    except OSError:
+        return []
+    first, second = SUFFIXES
+    stems = sorted(name.removesuffix(first) for name in there if name.endswith(first))
+    return [stem for stem in stems if stem + second in there]
+
+
 def _inputs(options: Options, files: Sequence[str]) -> dict[str, str]:
     """Where the files are that a run reads, and what each is called: links, and what they lead to."""
     found: dict[str, str] = {}

@@ -16,7 +16,8 @@ from lanewise.batch.report import Tally, duration
 _PATIENCE = 0.5
 """Seconds that a run may take without a word."""
 _REDRAW = 0.2
-_BAR = 24
+_BAR, _LEAST_BAR = 24, 4
+_ENDLESS = 1 << 30
 
 
 class Writer(Protocol):
@@ -68,9 +69,9 @@ class Progress:
 
     def _draw(self) -> None:
         assert self._stream is not None
-        line = progress_line(self._tally.ended, self._tally.lanes, time.monotonic() - self._started)
         room = shutil.get_terminal_size().columns - 1
-        self._stream.write(f"\r\x1b[K{line[:room]}")
+        line = progress_line(self._tally.ended, self._tally.lanes, time.monotonic() - self._started, room)
+        self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
         self._drawn = True
 
@@ -81,11 +82,19 @@ class Progress:
             self._drawn = False
 
 
-def progress_line(ended: int, lanes: int, seconds: float) -> str:
-    """How far a batch is: a bar, lanes, their rate and the time left if it stays so."""
-    full = _BAR * ended // lanes
-    line = f"[{'#' * full}{'.' * (_BAR - full)}] {ended:,} of {lanes:,} lanes, {duration(seconds)}"
+def progress_line(ended: int, lanes: int, seconds: float, room: int = _ENDLESS) -> str:
+    """How far a batch is: a bar, lanes, their rate and the time left if it stays so; in as many columns as there are.
+
+    Where there are few, the bar shrinks first, then the time so far goes, then the rate, then the bar.
+    """
+    count = f"{ended:,} of {lanes:,} lanes"
+    taken, rate, left = f", {duration(seconds)}", "", ""
     if ended and seconds > 0:
-        rate = ended / seconds
-        line += f", {rate:,.0f} lanes/s, {duration((lanes - ended) / rate)} left"
-    return line
+        rate = f", {ended / seconds:,.0f} lanes/s"
+        left = f", {duration((lanes - ended) * seconds / ended)} left"
+    for words in (count + taken + rate + left, count + rate + left, count + left):
+        width = min(_BAR, room - len(words) - len("[] "))
+        if width >= _LEAST_BAR:
+            full = width * ended // lanes
+            return f"[{'#' * full}{'.' * (width - full)}] {words}"
+    return (words if len(words) <= room else count)[: max(0, room)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -231,13 +233,19 @@ def _output_names(directory: str, paths: Sequence[str], pattern: str) -> list[st
 
 
 def _existing(host: str) -> Path:
-    path = Path(host)
-    if os.path.isdir(host):
-        return path
-    if os.path.exists(host):
-        raise UsageMistake(f"--dir {host}: that is no directory; name one that the program may use")
-    hint = "write HOST::GUEST for another name in the program" if ":" in host else "name one that the program may use"
-    raise UsageMistake(f"--dir {host}: there is no such directory; {hint}")
+    advice = "name one that the program may use"
+    try:
+        status = os.stat(host)
+        if not stat.S_ISDIR(status.st_mode):
+            raise UsageMistake(f"--dir {host}: that is no directory; {advice}")
+        if not os.access(host, os.R_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except (FileNotFoundError, NotADirectoryError):
+        hint = "write HOST::GUEST for another name in the program" if ":" in host else advice
+        raise UsageMistake(f"--dir {host}: there is no such directory; {hint}") from None
+    except OSError as error:
+        raise UsageMistake(f"--dir {host}: it cannot be read: {error.strerror}; {advice}") from None
+    return Path(host)
 
 
 def _environment(options: Options) -> dict[str, str]:

@@ -122,6 +122,8 @@ class CudaDevice(Device):
         )
         self._loaded: dict[tuple[Kernel, int, bool], CudaKernel] = {}
         self._loading = threading.Lock()
+        self.measuring = threading.Lock()
+        """Held by whoever takes the time of work on this GPU, which nobody else may do meanwhile."""
         self._shared: set[int] = set()
         self._trapped: deque[DeviceError] = deque()
         self._adopted: dict[int, list[ForeignArray]] = {}

@@ -41,9 +41,7 @@ def _started() -> tuple[Any, int]:
     try:
         from cuda.bindings import driver as api
     except ImportError:
-        raise NoDeviceError("CUDA needs the package cuda-bindings: install lanewise[cuda]") from None
-    # With the driver's 8 queues, streams of waves that run for long would share one with those of copies, and hold it.
-    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
+        raise NoDeviceError("CUDA needs the package cuda-bindings; write pip install cuda-bindings") from None
     try:
         (status,) = api.cuInit(0)
     except Exception:  # cuda-bindings raises plain RuntimeError where libcuda is missing

@@ -34,6 +34,7 @@ _MOST_REGISTERS = re.compile(rb"^\.maxnreg (\d+)$", re.MULTILINE)
 _LARGE_BYTES = 64 * 2**20
 """Arrays from this size on do not lie among small ones: those that live on would break up the room that large ones
 leave, and the next of them would find none that is long enough."""
+_KEPT_SMALL = 4 * _LARGE_BYTES
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
 
@@ -167,7 +168,9 @@ class LocalEngine:
         self._side_stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self._streams = [self._stream]
         self._event = self._check(api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
-        self._pools = [self._make_pool(index) for _ in range(2)]  # of small arrays, and of large ones
+        kept = int(self._check(api.cuDeviceTotalMem(self._handle)) * settings.KEPT_MEMORY)
+        self._pools = [self._make_pool(index, min(kept, _KEPT_SMALL)), self._make_pool(index, kept)]
+        """Of small arrays, and of large ones."""
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
         self._trap_flag = ctypes.c_uint64.from_address(int(self._check(api.cuMemHostAlloc(8, flags))))
         self._trap_flag.value = 0
@@ -212,7 +215,7 @@ class LocalEngine:
             "driver": int(self._check(api.cuDriverGetVersion())),
         }
 
-    def _make_pool(self, index: int) -> Any:
+    def _make_pool(self, index: int, kept: int) -> Any:
         """Memory that was freed is kept for what comes next: to map 17 GB anew takes longer than many calls run."""
         api = self._api
         wanted = api.CUmemPoolProps()
@@ -220,7 +223,6 @@ class LocalEngine:
         wanted.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         wanted.location.id = index
         pool = self._check(api.cuMemPoolCreate(wanted))
-        kept = int(self._check(api.cuDeviceTotalMem(self._handle)) * settings.KEPT_MEMORY)
         threshold = api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         self._check(api.cuMemPoolSetAttribute(pool, threshold, api.cuuint64_t(kept)))
         return pool
@@ -231,6 +233,8 @@ class LocalEngine:
         pool = self._pools[size >= _LARGE_BYTES]
         given = api.cuMemAllocFromPoolAsync(size, pool, self._stream)
         if given[0] == api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # what is kept may lie in pieces that are too small
+            if self.idle():  # frees count once somebody has waited for them; a kernel that runs is not waited for
+                self._check(api.cuStreamSynchronize(self._stream))
             for kept in self._pools:
                 self._check(api.cuMemPoolTrimTo(kept, 0))
             given = api.cuMemAllocFromPoolAsync(size, pool, self._stream)

@@ -18,6 +18,7 @@ from lanewise.lang.functions import Kernel
 _devices: dict[str, Device] = {}
 _lock = threading.Lock()
 _NAMES = "write auto, cpu, cuda, cuda:1 or null, which compiles and runs nothing"
+_NAMES_FOR_PROGRAMS = "write auto, cpu, cuda or cuda:1"
 
 
 def device(name: str = "auto") -> Device:
@@ -25,16 +26,28 @@ def device(name: str = "auto") -> Device:
 
     Asking twice gives the same object; after a fault on a GPU, asking again gives a new one that works.
     """
+    return _named(name, _NAMES)
+
+
+def device_for_programs(name: str) -> Device:
+    """The same for whole programs, which `null` does not run."""
+    return _named(name, _NAMES_FOR_PROGRAMS)
+
+
+def _named(name: str, names: str) -> Device:
+    """The device of a name; `names` says which to write instead of what is none."""
     if not isinstance(name, str):
-        raise NoDeviceError(f"a device has a name, not {name!r}; {_NAMES}")
+        raise NoDeviceError(f"a device has a name, not {name!r}; {names}")
+    where = ""
     if name == "auto":
         name = settings.default_device()
+        where = ", which LANEWISE_DEVICE names"
     if name == "auto":
         return _auto()
     kind, _, digits = name.partition(":")
     index = settings.whole_number(digits or "0")
     if kind not in _KINDS or index is None or (digits and kind != "cuda"):
-        raise NoDeviceError(f"there is no device {settings.shortened(name)!r}; {_NAMES}")
+        raise NoDeviceError(f"there is no device {settings.shortened(name)!r}{where}; {names}")
     if kind == "cuda":
         name = f"cuda:{index}"
     with _lock:

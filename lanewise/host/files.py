@@ -16,6 +16,7 @@ from lanewise.errors import ArgumentError
 from lanewise.host import named, polls
 from lanewise.host.beneath import open_beneath, plain_parts
 from lanewise.host.copies import Copies
+from lanewise.host.crossroads import NAME, crossroads_for
 from lanewise.host.filestat import WORD, check_times, encode_filestat, kind_of, rights_of, set_times
 from lanewise.host.handles import OFFSETS, CopiedFile, Identity, Location, OpenDirectory, OpenFile, identity_of
 from lanewise.host.listings import Listings
@@ -57,7 +58,10 @@ class Filesystem:
         `place` puts bytes where lanes can read them and gives their address, or 0 if there is no room.
         """
         allow_many_files()
-        self.names = tuple(name.encode(errors="surrogateescape") for _, name in directories)
+        given = tuple(name.encode(errors="surrogateescape") for _, name in directories)
+        self.crossroads = crossroads_for(given)
+        """Which directory a path leads to that is asked of the last one, where there is one that leads to others."""
+        self.names = given if self.crossroads is None else (*given, NAME)
         self.copies = None if place is None else Copies(place)
         self.native: NativeCopies | None = None
         """What native code opens for lanes, where it does."""
@@ -110,7 +114,8 @@ def open_root(path: Path) -> int:
     except NotADirectoryError:
         raise ArgumentError(f"{path} is not a directory; only directories can be given to lanes") from None
     except (OSError, ValueError) as error:
-        raise ArgumentError(f"the directory {path} cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ArgumentError(f"the directory {path} cannot be read: {reason}; give lanes another") from None
 
 
 class LaneFiles:
@@ -140,7 +145,7 @@ class LaneFiles:
             return Reply(wasi.EBADF)
         try:
             action = _ACTIONS.get(op)
-            return action(self, asked) if action else named.request(op, asked, self._directory)
+            return action(self, asked) if action else named.request(op, asked, self._start)
         except OSError as error:
             return Reply(error_number(error))
         except MemoryError:
@@ -187,6 +192,13 @@ class LaneFiles:
             self._directories[handle] = directory
         return directory
 
+    def _start(self, handle: int, path: bytes) -> tuple[OpenDirectory, bytes]:
+        """The directory that a path starts at, and the path from there."""
+        crossroads = self._filesystem.crossroads
+        if crossroads is not None and handle == len(self._filesystem.roots):
+            handle, path = crossroads.way(path)
+        return self._directory(handle), path
+
     def _copied_file(self, handle: int) -> CopiedFile | None:
         """What a handle is a copy of."""
         native = self._filesystem.native
@@ -207,15 +219,15 @@ class LaneFiles:
         handle, lookup, oflags, fdflags, rights, _ = asked.words
         if handle in self._files or self._copied_file(handle):
             raise failure(errno.ENOTDIR)
-        start = self._directory(handle)
+        start, path = self._start(handle, asked.data)
         if not oflags and not fdflags and not rights & wasi.RIGHT_FD_WRITE:
-            reply = self._open_simply(start, asked.data, rights)
+            reply = self._open_simply(start, path, rights)
             if reply is not None:
                 return reply
-        flags = named.open_flags(lookup, oflags, fdflags, rights, asked.data)
+        flags = named.open_flags(lookup, oflags, fdflags, rights, path)
         creates = bool(oflags & wasi.OFLAG_CREAT)
         follow = bool(lookup & wasi.LOOKUP_SYMLINK_FOLLOW) and not (creates and oflags & wasi.OFLAG_EXCL)
-        with walk(start.descriptor, asked.data, follow=follow, keep_slash=creates) as place:
+        with walk(start.descriptor, path, follow=follow, keep_slash=creates) as place:
             if place.slash:
                 raise failure(errno.EISDIR)
             descriptor = named.open_place(place, flags | _OPEN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from lanewise.host.filestat import check_times, encode_filestat, set_times
 from lanewise.host.handles import OpenDirectory
@@ -17,7 +18,8 @@ _SYNCHRONOUS = wasi.FDFLAG_DSYNC | wasi.FDFLAG_RSYNC | wasi.FDFLAG_SYNC
 _FDFLAGS = _SYNCHRONOUS | wasi.FDFLAG_APPEND | wasi.FDFLAG_NONBLOCK
 _OFLAGS = wasi.OFLAG_CREAT | wasi.OFLAG_DIRECTORY | wasi.OFLAG_EXCL | wasi.OFLAG_TRUNC
 
-_Directories = Callable[[int], OpenDirectory]
+_Start = Callable[[int, bytes], tuple[OpenDirectory, bytes]]
+"""Gives the directory that a path starts at, by its handle, and the path from there."""
 
 
 def open_flags(lookup: int, oflags: int, fdflags: int, rights: int, path: bytes) -> int:
@@ -61,42 +63,49 @@ def _is_link(place: Place) -> bool:
     return True
 
 
-def request(op: int, asked: Request, directory_of: _Directories) -> Reply:
+def request(op: int, asked: Request, start_of: _Start) -> Reply:
     """Do what a lane asks for with paths; ENOSYS if there is no such request."""
     action = _ACTIONS.get(op)
-    return action(asked, directory_of) if action else Reply(wasi.ENOSYS)
+    return action(asked, start_of) if action else Reply(wasi.ENOSYS)
 
 
-def _create_directory(asked: Request, directory_of: _Directories) -> Reply:
-    with walk(directory_of(asked.words[0]).descriptor, asked.data, keep_slash=True) as place:
+def _walk(
+    start: tuple[OpenDirectory, bytes], *, follow: bool = False, keep_slash: bool = False
+) -> AbstractContextManager[Place]:
+    directory, path = start
+    return walk(directory.descriptor, path, follow=follow, keep_slash=keep_slash)
+
+
+def _create_directory(asked: Request, start_of: _Start) -> Reply:
+    with _walk(start_of(asked.words[0], asked.data), keep_slash=True) as place:
         if place.itself:
             raise failure(errno.EEXIST)
         os.mkdir(place.name, dir_fd=place.directory)
     return DONE
 
 
-def _filestat(asked: Request, directory_of: _Directories) -> Reply:
-    with walk(directory_of(asked.words[0]).descriptor, asked.data, follow=_follows(asked.words[1])) as place:
+def _filestat(asked: Request, start_of: _Start) -> Reply:
+    with _walk(start_of(asked.words[0], asked.data), follow=_follows(asked.words[1])) as place:
         status = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
     return Reply(wasi.SUCCESS, data=encode_filestat(status))
 
 
-def _set_times(asked: Request, directory_of: _Directories) -> Reply:
+def _set_times(asked: Request, start_of: _Start) -> Reply:
     handle, lookup, access, change, flags = asked.words[:5]
     check_times(flags)
-    with walk(directory_of(handle).descriptor, asked.data, follow=_follows(lookup)) as place:
+    with _walk(start_of(handle, asked.data), follow=_follows(lookup)) as place:
         set_times(place.directory, place.name, access, change, flags)
     return DONE
 
 
-def _link(asked: Request, directory_of: _Directories) -> Reply:
-    old, new = directory_of(asked.words[0]), directory_of(asked.words[2])
+def _link(asked: Request, start_of: _Start) -> Reply:
     old_path, new_path = _split(asked.data, asked.words[3])
+    old, new = start_of(asked.words[0], old_path), start_of(asked.words[2], new_path)
     check_text(old_path)
     check_text(new_path)
     if asked.words[1]:
         raise failure(errno.EINVAL)
-    with walk(old.descriptor, old_path) as source, walk(new.descriptor, new_path) as target:
+    with _walk(old) as source, _walk(new) as target:
         if target.itself:
             raise failure(errno.EEXIST)
         if source.itself:
@@ -111,8 +120,8 @@ def _link(asked: Request, directory_of: _Directories) -> Reply:
     return DONE
 
 
-def _readlink(asked: Request, directory_of: _Directories) -> Reply:
-    with walk(directory_of(asked.words[0]).descriptor, asked.data) as place:
+def _readlink(asked: Request, start_of: _Start) -> Reply:
+    with _walk(start_of(asked.words[0], asked.data)) as place:
         content = os.readlink(place.name, dir_fd=place.directory)
     check_text(content)
     if content.startswith(b"/"):  # where the host keeps its files is not for lanes to know
@@ -120,21 +129,18 @@ def _readlink(asked: Request, directory_of: _Directories) -> Reply:
     return Reply(wasi.SUCCESS, data=content[: min(asked.words[1], asked.room)])
 
 
-def _remove_directory(asked: Request, directory_of: _Directories) -> Reply:
-    with walk(directory_of(asked.words[0]).descriptor, asked.data, keep_slash=True) as place:
+def _remove_directory(asked: Request, start_of: _Start) -> Reply:
+    with _walk(start_of(asked.words[0], asked.data), keep_slash=True) as place:
         if place.itself:
             raise failure(errno.EINVAL)
         os.rmdir(place.name, dir_fd=place.directory)
     return DONE
 
 
-def _rename(asked: Request, directory_of: _Directories) -> Reply:
-    old, new = directory_of(asked.words[0]), directory_of(asked.words[1])
+def _rename(asked: Request, start_of: _Start) -> Reply:
     old_path, new_path = _split(asked.data, asked.words[2])
-    with (
-        walk(old.descriptor, old_path, keep_slash=True) as source,
-        walk(new.descriptor, new_path, keep_slash=True) as target,
-    ):
+    old, new = start_of(asked.words[0], old_path), start_of(asked.words[1], new_path)
+    with _walk(old, keep_slash=True) as source, _walk(new, keep_slash=True) as target:
         if source.itself or target.itself:
             raise failure(errno.EBUSY)
         # With a slash it must be a directory. The system sees to that, and follows no link for it.
@@ -147,9 +153,9 @@ def _rename(asked: Request, directory_of: _Directories) -> Reply:
     return DONE
 
 
-def _symlink(asked: Request, directory_of: _Directories) -> Reply:
-    directory = directory_of(asked.words[0])
+def _symlink(asked: Request, start_of: _Start) -> Reply:
     content, path = _split(asked.data, asked.words[1])
+    start = start_of(asked.words[0], path)
     check_text(content)
     if b"\0" in content:
         raise failure(errno.EINVAL)
@@ -157,15 +163,15 @@ def _symlink(asked: Request, directory_of: _Directories) -> Reply:
         raise failure(errno.EPERM)
     if len(content) > LONGEST_PATH:
         raise failure(errno.ENAMETOOLONG)
-    with walk(directory.descriptor, path) as place:
+    with _walk(start) as place:
         if place.itself:
             raise failure(errno.EEXIST)
         os.symlink(content, place.name, dir_fd=place.directory)
     return DONE
 
 
-def _unlink(asked: Request, directory_of: _Directories) -> Reply:
-    with walk(directory_of(asked.words[0]).descriptor, asked.data) as place:
+def _unlink(asked: Request, start_of: _Start) -> Reply:
+    with _walk(start_of(asked.words[0], asked.data)) as place:
         if place.itself:
             raise failure(errno.EISDIR)
         os.unlink(place.name, dir_fd=place.directory)
@@ -185,7 +191,7 @@ def _split(data: bytes, length: int) -> tuple[bytes, bytes]:
     return data[:length], data[length:]
 
 
-_ACTIONS: dict[int, Callable[[Request, _Directories], Reply]] = {
+_ACTIONS: dict[int, Callable[[Request, _Start], Reply]] = {
     wasi.REQUEST_CREATE_DIRECTORY: _create_directory,
     wasi.REQUEST_PATH_FILESTAT: _filestat,
     wasi.REQUEST_PATH_SET_TIMES: _set_times,

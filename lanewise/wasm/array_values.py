@@ -66,7 +66,7 @@ def _converted(array: Array, kind: str, what: str, *, exact: bool) -> Array:
     if array.dtype.kind not in "iufb":
         raise ArgumentError(f"{what} holds {_shown(array)}; {kind} takes {'whole ' * (dtype.kind == 'i')}numbers")
     if dtype.kind == "i":
-        return _whole(array, dtype, kind, what)
+        return _whole(array, dtype, kind, what, exact=exact)
     return _real(array, dtype, kind, what, exact=exact)
 
 
@@ -104,10 +104,11 @@ def _shown(array: Array) -> str:
     return f"{array.dtype}" if array.ndim or array.dtype.kind in "OUS" else f"{array.dtype} {array[()]}"
 
 
-def _whole(array: Array, dtype: np.dtype[Any], kind: str, what: str) -> Array:
+def _whole(array: Array, dtype: np.dtype[Any], kind: str, what: str, *, exact: bool) -> Array:
     """Whole numbers that fit, signed or unsigned."""
     if array.dtype.kind == "f":
-        raise ArgumentError(f"{what} holds {_shown(array)}; {kind} takes whole numbers: round them, then use astype")
+        advice = "round them, then use astype" if exact else "round them first, as round() does"
+        raise ArgumentError(f"{what} holds {_shown(array)}; {kind} takes whole numbers: {advice}")
     if array.dtype.kind in "iu" and array.size:
         bits = dtype.itemsize * 8
         low, high = int(array.min()), int(array.max())
@@ -129,7 +130,8 @@ def _real(array: Array, dtype: np.dtype[Any], kind: str, what: str, *, exact: bo
     if array.dtype.kind in "iu" and array.size:
         lost = _not_held(array, np.finfo(dtype).nmant + 1)
         if lost.size:
-            raise ArgumentError(f"{what} holds {lost[0]}, which {kind} cannot hold exactly; use astype(np.{dtype})")
+            advice = f"use astype(np.{dtype})" if exact else f"write {lost[0]}.0 to have it rounded"
+            raise ArgumentError(f"{what} holds {lost[0]}, which {kind} cannot hold exactly; {advice}")
     return array.astype(dtype)
 
 

@@ -97,8 +97,8 @@ def checked_fuel(fuel: object) -> int | None:
     """A limit of steps, as a number of Python; raises if it is none."""
     if fuel is None:
         return None
-    if isinstance(fuel, bool) or not isinstance(fuel, numbers.Integral) or not 0 <= int(fuel) < 2**63:
-        raise ArgumentError(f"fuel is {_shown(fuel)}; it is a number of steps, 0 or more, or None for no limit")
+    if isinstance(fuel, bool) or not isinstance(fuel, numbers.Integral) or not 1 <= int(fuel) < 2**63:
+        raise ArgumentError(f"fuel is {_shown(fuel)}; it is a number of steps, 1 or more, or None for no limit")
     return int(fuel)
 
 

@@ -75,8 +75,7 @@ class CudaLanes:
         }
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
-        self._tuning = threading.Lock()
-        """Held by the call whose lanes are measured."""
+        self._tuning = device.measuring
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
         self._blocks: dict[bytes, DeviceArray] = {}
         self.divergence = Divergence()
@@ -104,7 +103,7 @@ class CudaLanes:
         make = device.zeros if facts.can_trap or facts.can_stop else device.empty  # lanes that trap give 0
         results = [make(shape, DTYPES[kind]) for kind in kinds]
         status = None
-        if facts.can_trap or facts.can_stop or (self._timeout is not None and not facts.plain):
+        if facts.can_trap or facts.can_stop:
             status = device.zeros(max(count, 1), np.uint64)
         deadline = None if self._timeout is None else time.monotonic() + self._timeout
         if count and facts.plain:
@@ -146,8 +145,8 @@ class CudaLanes:
     ) -> None:
         """Run all elements on slots: in the placement that was asked for, or as the tuner says.
 
-        Calls from other threads meanwhile, and those that count how far lanes are in step, are in the best placement
-        known, and nothing is learned from them: they would measure each other, or what counting takes.
+        Calls from other threads meanwhile, of any function, and those that count how far lanes are in step, are in the
+        best placement known, and nothing is learned from them: they would measure each other, or what counting takes.
         """
         tunes = self._pinned is None and not self._build.stats and self._tuning.acquire(blocking=False)
         try:
@@ -161,6 +160,7 @@ class CudaLanes:
                 start = time.perf_counter()
                 self._load(scalars, build)
                 preparing = time.perf_counter() - start
+                deadline = None if deadline is None else deadline + preparing  # what nobody asked for is not their time
                 elements = range(first, first + turn.lanes)
                 seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None, deadline)
                 first = elements.stop
@@ -183,6 +183,10 @@ class CudaLanes:
 
         Gives the seconds of each; those that are far behind the best are given up, and have what that took.
         """
+        with self._tuning:
+            return self._tune(arrays, shape, places)
+
+    def _tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         scalars = tuple(not array.shape for array in arrays)
         count = int(np.prod(shape, dtype=np.int64))
         _, facts = self._load(scalars, self._build)
@@ -201,6 +205,7 @@ class CudaLanes:
             for _ in range(2):
                 status = device.zeros(count, np.uint64)
                 build, elements = self._placed(place), range(count)
+                self._load(scalars, build)
                 deadline = None if self._timeout is None else time.monotonic() + self._timeout
                 seconds = self._launch(scalars, build, place, given, results, status, elements, None, deadline, most)
                 if seconds == math.inf:
@@ -233,6 +238,9 @@ class CudaLanes:
         place = self._pinned or self._tuner.known.best()
         careful = replace(self._placed(place), alignment="careful")
         indices = self._device.array(again.astype(np.uint64))
+        start = time.monotonic()
+        self._load(scalars, careful)
+        deadline = None if deadline is None else deadline + time.monotonic() - start
         self._launch(scalars, careful, place, given, results, status, range(len(again)), indices, deadline)
         return status.get()
 

@@ -8,6 +8,7 @@ from typing import NoReturn
 from lanewise.errors import InvalidError, MalformedError, UnsupportedError
 from lanewise.wasm.foreign import (
     COLLECTED,
+    CUT_SHORT,
     PAGE_SIZES,
     REFERENCES,
     SHARED_TYPES,
@@ -69,7 +70,7 @@ def decode(data: bytes, features: frozenset[str] = FEATURES) -> Module:
             raise MalformedError(f"malformed section id {number}", start)
         size = reader.u32("a section's size")
         if size > reader.left:
-            what = f"section {number} should have {size:,} bytes, the module has {reader.left:,} left"
+            what = f"section {number} should have {size:,} bytes, the module has {reader.left:,} left; {CUT_SHORT}"
             raise MalformedError(f"length out of bounds: {what}", start)
         section = Reader(data, reader.at, reader.at + size)
         reader.at += size
@@ -111,12 +112,12 @@ def _check_header(data: bytes) -> None:
     explanation = explain_bytes(data)
     more = f": {explanation}" if explanation else ""
     if len(data) < 4 and b"\0asm".startswith(data):
-        raise MalformedError(f"unexpected end{more or ': a module begins with eight bytes'}", len(data))
+        raise MalformedError(f"unexpected end{more or f': a module begins with eight bytes; {CUT_SHORT}'}", len(data))
     if data[:4] != b"\0asm":
         short = "" if len(data) >= 4 else "unexpected end, "
         raise MalformedError(f"{short}magic header not detected{more or _NO_MODULE}", 0)
     if len(data) < 8:
-        raise MalformedError("unexpected end: the module stops within its header", len(data))
+        raise MalformedError(f"unexpected end: the module stops within its header; {CUT_SHORT}", len(data))
     if data[4:8] != b"\x01\0\0\0":
         version = int.from_bytes(data[4:8], "little")
         kind = UnsupportedError if explanation else MalformedError

@@ -8,6 +8,8 @@ from lanewise.wasm.model import ExternType, FuncType
 WASIP1 = "build for wasm32-wasip1 (Rust: --target wasm32-wasip1; C: clang --target=wasm32-wasi, or wasi-sdk)"
 UNKNOWN = "or for wasm32-unknown-unknown"
 
+CUT_SHORT = "was it written to the end?"
+
 WIDE_MEMORY = (
     "64-bit memory (memory64): Lanewise runs 32-bit memories; build for wasm32 instead of wasm64, "
     "with Emscripten without -sMEMORY64"
@@ -54,7 +56,7 @@ _COMPONENT = (
 def explain_bytes(data: bytes) -> str:
     """Say what the bytes are that should have been a module, or "" if there is nothing to be said."""
     if not data:
-        return "the file is empty; was it written to the end?"
+        return f"the file is empty; {CUT_SHORT}"
     for start, explanation in _STARTS:
         if data.startswith(start):
             return explanation

@@ -267,6 +267,7 @@ def _throw(fn: FunctionLowering, op: Op, index: int) -> bool:
         exception = fn.assign(f"or i64 {head}, {carried}")
     else:
         exception = _record_exception(fn, kind, values, head)
+    fn.store_cell(state.THROWN, "i64", str(fn.place), fn.shared())  # which throwing it on, after a cleanup, leaves
     _raise(fn, exception)
     return True
 
@@ -295,7 +296,6 @@ def _exception_record(fn: FunctionLowering, first: str) -> str:
 
 def _raise(fn: FunctionLowering, exception: str) -> None:
     fn.store_cell(state.PENDING, "i64", exception, fn.shared())
-    fn.store_cell(state.THROWN, "i64", str(fn.place), fn.shared())
     fn.emit(f"br label %{_handler(fn)}")
 
 

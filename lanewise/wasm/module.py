@@ -14,7 +14,7 @@ from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, MalformedError
 from lanewise.wasm import describe, model
-from lanewise.wasm.build import Build, check_choices, checked_fuel, checked_level, checked_timeout
+from lanewise.wasm.build import PUBLIC, Build, check_choices, checked_fuel, checked_level, checked_timeout
 from lanewise.wasm.compile import check
 from lanewise.wasm.decode import decode
 from lanewise.wasm.describe import Exported, Imported, known_names
@@ -177,13 +177,15 @@ def _read(source: Source) -> tuple[bytes, str]:
 
 
 _CHOICES = {"level", *(field.name for field in fields(Build))}
+_TAKEN = {"func": "device, errors, fuel, timeout, placement", "instantiate": "imports, device, fuel, timeout"}
 
 
 def _check_choices(what: str, choices: dict[str, Any]) -> None:
     """Raise unless a build has these choices; a level becomes a number of Python."""
     for name in choices.keys() - ({"placement"} if what == "func" else set()):
         if name not in _CHOICES:
-            raise TypeError(f"{what}() takes no {name!r}; it takes device, fuel, timeout and the choices of a build")
+            compiling = ", ".join(["level", *PUBLIC])
+            raise TypeError(f"{what}() takes no {name!r}; it takes {_TAKEN[what]}, and for compiling {compiling}")
     if "level" in choices:
         choices["level"] = checked_level(choices["level"])
     check_choices({name: value for name, value in choices.items() if name not in ("level", "placement")})

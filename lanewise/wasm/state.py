@@ -31,7 +31,7 @@ DATA = 16  # pointer to the module's bytes: data segments are read in place
 ELEMENTS = 17  # pointer to the references of all element segments, one i64 after the other
 ROUNDS = 18  # i64: builds with `stats`: rounds of loops, see `divergence`
 ROUND_SHARES = 19  # i64: and what of the warp's rounds they are
-THROWN = 20  # i64: where in the module the exception on its way was thrown
+THROWN = 20  # i64: where in the module an exception was made last
 RESULTS = 21
 """Results beyond the first, then arguments of tail calls: as many cells as the module's widest type needs."""
 

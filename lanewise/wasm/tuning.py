@@ -146,6 +146,11 @@ class Tuner:
         """A run begins: what others took says nothing of it, for their lanes had other work."""
         self._pace = None
 
+    @property
+    def has_pace(self) -> bool:
+        """Whether it is known how fast the lanes of this run are."""
+        return self._pace is not None
+
     def turn(self, left: int, *, trials: bool = True) -> Turn:
         """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best."""
         best = self.known.best()
@@ -182,6 +187,13 @@ class Tuner:
         self.learn(turn.placement, usual_seconds / seconds * self.known.ratio(self.known.best()))
         if self.known.best() == turn.placement:
             self._pace = seconds / turn.lanes
+
+    def lost(self, turn: Turn, preparing: float) -> None:
+        """Nobody knows how long the lanes of a turn took; a trial has cost what was feared, and may come again."""
+        self._made.add(_code_of(turn.placement))
+        if turn.trial:
+            assert self._pace is not None
+            self.known.purse -= (_FEARED - 1) * turn.lanes * self._pace + preparing
 
     def ran(self, seconds: float) -> None:
         """Lanes ran for a time that says nothing of how fast they were."""

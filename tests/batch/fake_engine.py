@@ -6,6 +6,7 @@ from pathlib import Path
 
 import lanewise
 from lanewise.batch import running
+from lanewise.batch.backlog import Backlog
 from lanewise.batch.spec import LaneOutcome, Task
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(lanewise.__file__).parents[1])}
@@ -33,10 +34,12 @@ class FakeRun:
     placement = ""
     explanation = ("placement: none",)
     statistics = ()
+    lacking = ()
 
     def __init__(self, task: Task, how: Callable[[int], LaneOutcome], order: Sequence[int] | None, **stopping: object):
         self.task = task
         self.stopped: str | None = None
+        self.backlog = Backlog()
         self.results = None
         self.asked_to_stop = 0
         self.begun = False

@@ -204,3 +204,11 @@ def test_what_is_neither_true_nor_false_is_refused(monkeypatch, value):
 )
 def test_numbers_and_arrays_where_others_belong_are_refused(monkeypatch, given, sentence):
     refused(monkeypatch, sentence, **given)
+
+
+def test_only_a_run_that_sees_all_lanes_checks_them(monkeypatch):
+    fake = Fake(monkeypatch)
+    sentence = "check is for lanewise.run, which sees all lanes; of a stream look at outcome.ok of each lane"
+    with pytest.raises(lw.ArgumentError, match=f"^{re.escape(sentence)}$"):
+        lw.stream(PROGRAM, check=True)
+    assert fake.runs == []

@@ -187,8 +187,17 @@ def test_lanes_that_never_ran_are_told_from_those_that_did(monkeypatch):
     assert result.exit_codes.tolist() == [-1, 1, -1]
     assert np.isnan(result.seconds).tolist() == [True, False, True]
     assert result.stopped == "a lane failed"
-    with pytest.raises(lw.BatchError, match=r"3 of 3 lanes failed \(a lane failed\): lane 0 ended with not run"):
+    said = (
+        r"3 of 3 lanes failed \(a lane failed\): lane 0 was not run, lane 1 ended with exit code 1, lane 2 was not run"
+    )
+    with pytest.raises(lw.BatchError, match=said):
         result.check()
+
+
+def test_lanes_that_were_cut_off_are_said_to_be(monkeypatch):
+    Fake(monkeypatch, lambda lane: ended(lane, trap="timed out"), stopped="time-out after 5 s")
+    with pytest.raises(lw.BatchError, match=r"lane 0 was cut off \(timed out\)"):
+        lw.run(PROGRAM, lanes=1, check=True)
 
 
 def test_a_result_shows_itself_as_a_table(monkeypatch):

@@ -218,11 +218,11 @@ def test_outputs_that_would_lie_in_each_other_are_refused(monkeypatch, capfd, he
 
 def test_nothing_is_made_for_a_run_that_cannot_start(monkeypatch, capfd, here):
     def refuse(task, module=None):
-        raise lw.NoDeviceError("there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null")
+        raise lw.NoDeviceError("there is no device 'tpu'; write auto, cpu, cuda or cuda:1")
 
     monkeypatch.setattr("lanewise.batch.running.start", refuse)
     assert command(["--lanes", "2", "--output-dir", "out", "--device", "tpu", "app.wasm"]) == 2
-    assert sentence(capfd) == "there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null"
+    assert sentence(capfd) == "there is no device 'tpu'; write auto, cpu, cuda or cuda:1"
     assert not (here / "out").exists()
 
 

@@ -1,10 +1,12 @@
 """A run ends when it is told to, whatever it is doing, and says how its lanes went."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,8 @@ from fake_engine import ENVIRONMENT, Fake, ended
 
 from lanewise.cli.gpu_run import command
 
-PI = Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm"
+ROOT = Path(__file__).parents[2]
+PI = ROOT / "examples" / "programs" / "pi.wasm"
 FAKED = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
@@ -53,6 +56,20 @@ def test_the_time_to_read_the_input_counts(here):
     assert process.stderr.read() == b"gpu-run: time-out after 0.5 s; no lane had begun\n"
     process.stdin.close()
     process.stderr.close()
+
+
+@pytest.mark.parametrize("words", [["--each-line", "-"], ["--lanes", "2", "--stdin", "-"]])
+def test_one_ctrl_d_ends_the_input_from_a_terminal(here, words):
+    ours, theirs = os.openpty()
+    process = started(FAKED, *words, "--quiet", "--json", "app.wasm", stdin=theirs, stdout=subprocess.PIPE)
+    os.close(theirs)
+    os.write(ours, b"one\ntwo\n\x04")
+    try:
+        out, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(ours)
+    assert (process.returncode, error, out.count(b"\n")) == (0, b"", 2)
 
 
 def test_a_reader_that_does_not_read_keeps_no_run_from_its_time_out(here):
@@ -123,3 +140,48 @@ def test_words_that_nobody_can_read_change_no_status(here, words, status):
             env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=full, timeout=60, check=False,
         )  # fmt: skip
     assert done.returncode == status
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["--json"], [], ["--help"]])
+def test_output_that_a_full_disk_takes_in_part_is_no_success(here, words, unbuffered):
+    room = 1000 if words == ["--help"] else 3 << 19  # less than a lane writes, more than another does
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    with open(here / "out", "wb") as out:
+        command = [*words, "--lanes", "2", "--quiet", "app.wasm"]
+        process = started(FAKED, *command, env={"PYTHONUNBUFFERED": unbuffered}, stdout=out, preexec_fn=limit)
+        _, error = process.communicate(timeout=60)
+    assert (here / "out").stat().st_size == room
+    assert (process.returncode, error) == (3, b"gpu-run: output cannot be written: File too large\n")
+
+
+IMPORTING = """
+import os, signal, sys
+class CtrlC:
+    def find_spec(self, name, *more):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, CtrlC())
+import {module}
+{module}.{function}()
+"""
+
+
+@pytest.mark.parametrize("command", ["gpu-run", "lanewise"])
+@pytest.mark.parametrize(("heard", "status"), [(True, -signal.SIGINT), (False, 0)])
+def test_ctrl_c_is_silent_from_the_beginning(command, heard, status):
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts[command].partition(":")
+    code = IMPORTING.format(module=module, function=function)
+    handler = signal.default_int_handler if heard else signal.SIG_IGN
+    before = signal.signal(signal.SIGINT, handler)  # a process that is started takes over what is ignored
+    try:
+        process = started(code, "--version", stdout=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (status, b"")
+    assert out.startswith(b"" if heard else command.encode())

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fake_engine import ENVIRONMENT
 from small_guest import small_guest
@@ -119,6 +120,58 @@ def test_links_to_files_lead_as_far_as_the_directories_that_are_given(gpu_run, h
     assert (status, out, err) == (1, b"", "lines: links/c.txt cannot be read\n")
 
 
+@pytest.mark.parametrize("words", [["--each-file", "./data/*", "{}"], ["--dir", "./data", "./data/a.txt"]])
+def test_paths_may_begin_with_a_dot_as_their_directory_does(gpu_run, here, words):
+    status, out, _ = gpu_run("--quiet", *words[:2], lines_program(here), *words[2:])
+    assert (status, out.splitlines()[0]) == (0, b"./data/a.txt: 1 lines, 10 bytes, the longest line has 9")
+
+
+GUESTS = Path(__file__).resolve().parents[2] / "examples" / "guests"
+
+
+@pytest.mark.parametrize(
+    ("guest", "words", "hint"),
+    [
+        ("parallel_map", [], "state of the GPU vocabulary, and has none; write --state FILE.npy"),
+        (
+            "parallel_reduce",
+            [],
+            "state and input of the GPU vocabulary, and has none; write --state FILE.npy and --input ",
+        ),
+        (
+            "parallel_reduce",
+            ["--state", "words.npy"],
+            "input of the GPU vocabulary, and has none; write --input FILE.npy",
+        ),
+        ("parallel_map", ["--state", "words.npy"], ""),  # which is there, and too short
+    ],
+)
+@pytest.mark.parametrize("lanes", [[], ["--lanes", "9"]])
+def test_a_program_that_lacks_a_buffer_gets_a_hint_once(gpu_run, here, guest, words, hint, lanes):
+    np.save(here / "words.npy", np.zeros(0, np.int32))
+    status, _, err = gpu_run(*lanes, *words, str(GUESTS / f"{guest}.wasm"))
+    assert status == (1 if lanes else 134)
+    assert "trap: index out of range" in err
+    assert err.count("gpu-run: the program uses ") == bool(hint)
+    assert hint in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--state", "words.npy", "--state-out", "new.npy"], "state would have no use; leave it out"),
+        (["--input", "words.npy", "--output", "new.npy"], "input and output would have no use; leave them out"),
+        (["--picture", "new.png", "--size", "2x2"], "picture would have no use; leave it out"),
+    ],
+)
+def test_buffers_for_a_program_that_knows_of_none_are_refused(gpu_run, here, words, said):
+    np.save(here / "words.npy", np.zeros(4, np.int32))
+    status, out, err = gpu_run(*words, "app.wasm", "say", "hello")
+    sentence = f"gpu-run: the program imports nothing from the module gpu, so that {said}\n"
+    assert (status, out, err) == (2, b"", sentence)
+    assert not list(here.glob("new.*"))
+
+
 def lines_program(here):
     """A program of C, whose library finds the directory that a path is in."""
     examples = Path(__file__).resolve().parents[2] / "examples"
@@ -200,12 +253,19 @@ def test_what_is_no_program_is_one_sentence(gpu_run, here, content, sentence):
     assert sentence in err
 
 
-def test_a_device_that_is_not_there_is_one_sentence(here):
-    command = [sys.executable, "-c", MAIN, "--device", "tpu", "app.wasm"]
-    done = subprocess.run(command, cwd=here, env=ENVIRONMENT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("gpu-run: there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null, ")
-    assert done.stderr.count("\n") == 1
+@pytest.mark.parametrize(
+    ("named", "default", "sentence"),
+    [
+        ("gpu", "cpu", "there is no device 'gpu'; write auto, cpu, cuda or cuda:1"),
+        ("auto", "gpu", "there is no device 'gpu', which LANEWISE_DEVICE names; write auto, cpu, cuda or cuda:1"),
+        ("null", "cpu", "programs run on the devices cpu and cuda, not on null; write auto, cpu, cuda or cuda:1"),
+    ],
+)
+def test_a_device_that_is_not_there_is_one_sentence(here, named, default, sentence):
+    command = [sys.executable, "-c", MAIN, "--device", named, "app.wasm"]
+    environment = {**ENVIRONMENT, "LANEWISE_DEVICE": default}
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"gpu-run: {sentence}\n")
 
 
 def test_python_gets_arrays_and_lists(device, here):

@@ -1,15 +1,19 @@
 """`gpu-run` and names and numbers at the edge: places for results, long names, names that steer terminals, digits."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_engine import Fake, ended
+from fake_engine import ENVIRONMENT, Fake, ended
 
 import lanewise as lw
 from lanewise import settings
 from lanewise.batch.report import Tally, summary
 from lanewise.cli.gpu_run import command
+from lanewise.host.files import Filesystem
 
 LONG = "n" * 300
 """A name that no file system takes."""
@@ -62,7 +66,76 @@ def test_places_of_results_are_looked_at_before_lanes_run(monkeypatch, capfd, op
     assert said == f"{option} {place}: {TROUBLE[place]}"
 
 
-@pytest.mark.parametrize("place", ["new.bin", "state.npy", "n" * 255, "link"])
+def test_outputs_of_an_earlier_run_stay_and_are_told_of(monkeypatch, capfd, here):
+    Fake(monkeypatch)
+
+    def said(*words):
+        assert command([*words, "--quiet", "--output-dir", "out", "app.wasm", "{}"]) == 0
+        return capfd.readouterr().err
+
+    assert said("--lanes", "12") == ""
+    assert said("--lanes", "12") == ""
+    before = sorted(os.listdir("out"))
+    for name in ("a.out", "99", "07.out", "07.err", "x.err"):  # which no run of numbers leaves
+        (here / "out" / name).write_bytes(b"")
+    sentence = "gpu-run: --output-dir out: outputs of {}, stay beside those of this one; name another directory if "
+    assert said("--lanes", "10").startswith(sentence.format("2 lanes of an earlier run, such as 10.out"))
+    assert set(before) < set(os.listdir("out"))
+    assert said("--lanes", "11").startswith(sentence.format("1 lane of an earlier run, such as 11.out"))
+
+
+def test_outputs_of_files_that_are_gone_are_told_of(monkeypatch, capfd, here):
+    Fake(monkeypatch)
+    words = ["--each-file", "folder/**", "--quiet", "--output-dir", "out", "app.wasm", "{}"]
+    (here / "folder" / "sub").mkdir()
+    for name in ("a", "b", "sub/c", "sub/d"):
+        (here / "folder" / name).write_bytes(b"")
+    for gone, said in ((None, ""), ("sub/d", "1 lane of an earlier run, such as sub/d.out"), ("b", "2 lanes of an ")):
+        if gone:
+            (here / "folder" / gone).unlink()
+        assert command(words) == 0
+        err = capfd.readouterr().err
+        assert said in err
+        assert bool(err) == bool(said)
+
+
+@pytest.mark.parametrize("place", ["folder", "folder/inner"])
+def test_a_directory_that_may_not_be_read_is_one_sentence(here, place):
+    (here / "folder" / "inner").mkdir()
+    code = (
+        "import os, sys; from lanewise.cli.gpu_run import main; import lanewise.batch.engine; os.setuid(65534); main()"
+    )
+    (here / "folder").chmod(0)
+    here.chmod(0o755)
+    if os.getuid():
+        code = code.replace("os.setuid(65534); ", "")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "--dir", place, "app.wasm"],
+            env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        (here / "folder").chmod(0o755)
+    said = f"gpu-run: --dir {place}: it cannot be read: Permission denied; name one that the program may use\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_a_directory_that_cannot_be_opened_is_told_of_without_numbers(monkeypatch, here):
+    def refuse(*path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(lw.ArgumentError, match=r"^the directory folder cannot be read: Permission denied; give "):
+        Filesystem([(Path("folder"), "folder")])
+
+
+@pytest.mark.parametrize("place", ["new.jpg", "state.npy", "folder/a.PNG.gz"])
+def test_a_picture_is_called_what_it_is(monkeypatch, capfd, place):
+    said = refusal(monkeypatch, capfd, ["--picture", place, "--size", "4x4"])
+    assert said == f"--picture {place}: it is written as PNG; name a file that ends in .png"
+
+
+@pytest.mark.parametrize("place", ["new.PNG", "new.png", "n" * 255, "link"])
 @pytest.mark.parametrize("option", RESULTS)
 def test_places_that_are_good_are_left_as_they_are(monkeypatch, here, option, place):
     (here / "link").symlink_to("folder/absent")

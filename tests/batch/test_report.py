@@ -38,7 +38,8 @@ def test_failures_are_counted_by_kind_with_the_lowest_lane():
 def test_a_million_exit_codes_are_not_told_apart():
     tally = tally_of(1000, [ended(lane, lane + 1) for lane in range(1000)])
     assert len(tally.failures) == 17
-    assert tally.failures[0].words == "other ways"
+    assert (tally.failures[-1].words, tally.failures[-1].count) == ("in other ways", 984)
+    assert summary(tally, 1, "cpu", "")[-2] == "  984 in other ways, first lane 16"
     assert sum(ends.count for ends in tally.failures) == 1000
 
 
@@ -98,6 +99,27 @@ def test_durations_are_short(seconds, words):
 def test_the_progress_line_says_how_far_and_how_long():
     assert progress_line(0, 100, 2.0) == f"[{'.' * 24}] 0 of 100 lanes, 2 s"
     assert progress_line(25, 100, 5.0) == f"[{'#' * 6}{'.' * 18}] 25 of 100 lanes, 5 s, 5 lanes/s, 15 s left"
+
+
+@pytest.mark.parametrize(
+    ("room", "line"),
+    [
+        (200, "[############............] 500,000 of 1,000,000 lanes, 10 s, 50,000 lanes/s, 10 s left"),
+        (79, "[########.........] 500,000 of 1,000,000 lanes, 10 s, 50,000 lanes/s, 10 s left"),
+        (60, "[##..] 500,000 of 1,000,000 lanes, 50,000 lanes/s, 10 s left"),
+        (45, "[##...] 500,000 of 1,000,000 lanes, 10 s left"),
+        (40, "500,000 of 1,000,000 lanes, 10 s left"),
+        (30, "500,000 of 1,000,000 lanes"),
+        (10, "500,000 of"),
+        (-1, ""),
+    ],
+)
+def test_the_progress_line_fits_and_says_the_time_left_as_long_as_it_can(room, line):
+    found = progress_line(500_000, 1_000_000, 10.0, room)
+    assert len(found) <= max(0, room)
+    assert found == line
+    for columns in range(100):
+        assert len(progress_line(7, 4_000_000_000, 1e6, columns)) <= columns
 
 
 def test_the_progress_line_steps_aside_and_is_gone_at_the_end(monkeypatch):

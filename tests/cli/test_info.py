@@ -65,7 +65,7 @@ def test_cache_that_is_off(command):
 def test_a_bad_default_device_is_a_line_not_a_failure(command):
     done = command("info", LANEWISE_DEVICE="tpu")
     assert done.returncode == 0
-    assert "auto takes no device: there is no device 'tpu'" in done.stdout
+    assert "auto takes no device: there is no device 'tpu', which LANEWISE_DEVICE names; write " in done.stdout
 
 
 def test_a_bad_setting_is_one_sentence(command):

@@ -2,10 +2,12 @@
 
 import math
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from lanewise.wasm import cuda_lanes
 from lanewise.wasm.build import gpu_build
 from lanewise.wasm.cuda_lanes import CudaLanes
 from lanewise.wasm.tuning import Tuner
@@ -63,7 +65,39 @@ def test_calls_at_the_same_time_are_not_measured():
     assert seen[1] == ("interleaved/32/all", 100 * THREADS)
 
 
-def test_the_time_of_a_call_is_that_of_all_its_parts():
+def test_code_that_a_trial_needs_takes_none_of_the_time_of_a_call(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(cuda_lanes, "time", SimpleNamespace(perf_counter=lambda: now[0], monotonic=lambda: now[0]))
+    deadlines = []
+
+    def take(place, count, deadline):
+        deadlines.append(deadline)
+        return count * 1e-3
+
+    def load(scalars, build):
+        now[0] += 2.0
+
+    made = lanes(take)
+    made._load = load
+    made._run_placed((), [], [], None, 100 * THREADS, 5.0)
+    assert deadlines[:3] == [7.0, 9.0, 11.0]
+
+
+def test_while_placements_are_compared_calls_measure_nothing():
+    made = lanes(lambda place, count, deadline: count * 1e-3)
+
+    def tune(arrays, shape, places):
+        made._run_placed((), [], [], None, 100 * THREADS, None)  # as from another thread
+        return {}
+
+    made._tune = tune
+    made.tune([], (), None)
+    assert made._tuner.known.ratios == {}
+
+
+def test_the_time_of_a_call_is_that_of_all_its_parts(monkeypatch):
+    still = SimpleNamespace(perf_counter=lambda: 0.0, monotonic=lambda: 0.0)
+    monkeypatch.setattr(cuda_lanes, "time", still)
     deadlines, status = [], []
 
     def take(place, count, deadline):

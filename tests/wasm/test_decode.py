@@ -208,11 +208,18 @@ def test_start_section_is_read_with_its_offset():
     assert found.data[found.start_offset - 2] == START
 
 
+@pytest.mark.parametrize("size", [0, 1, 5, -3, -1])
+def test_a_module_that_is_cut_short_is_asked_whether_it_was_written_to_the_end(size):
+    whole = module(section(TYPE, function_type("", "i32")))
+    with pytest.raises(MalformedError, match=r"was it written to the end\? \(at byte"):
+        decode(whole[:size])
+
+
 @pytest.mark.parametrize(
     ("data", "text"),
     [
         (module(b"\x0e\x00"), "malformed section id 14"),
-        (module(b"\x01\x05\x00"), "length out of bounds: section 1 should have 5 bytes, the module has 1 left"),
+        (module(b"\x01\x05\x00"), "length out of bounds: section 1 should have 5 bytes, the module has 1 left; was it"),
         (module(b"\x01\x02\x00\x00"), "section size mismatch: section 1 has 1 bytes too many"),
         (module(section(TYPE, b"\x61\x00\x00")), "malformed type: form 0x61, expected 0x60"),
         (module(section(TYPE, b"\x60\x01\x00\x00")), "malformed value type: 0x00 is none of i32, i64"),

@@ -1,5 +1,7 @@
 """Exported functions over arrays: NumPy's rules for shapes and types, on every device present."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -163,7 +165,8 @@ def test_floats_are_taken_by_wider_types_only(module, device):
     ("name", "value", "words"),
     [
         ("add32", np.array([1.0]), "argument 1 of add32 holds float64; i32 takes whole numbers"),
-        ("add32", 1.5, "holds float64 1.5; i32 takes whole numbers"),
+        ("add32", np.array([1.5]), "i32 takes whole numbers: round them, then use astype"),
+        ("add32", 1.5, "holds float64 1.5; i32 takes whole numbers: round them first, as round() does"),
         ("add32", 2**32, "holds 4294967296, which does not fit i32"),
         ("add32", np.array([5, -(2**31) - 1]), "holds -2147483649, which does not fit i32"),
         ("add64", 2**64, "holds 18446744073709551616, which does not fit i64"),
@@ -192,6 +195,21 @@ def test_whole_numbers_become_floats_only_if_nothing_is_lost(module, name, dtype
     else:
         with pytest.raises(lw.ArgumentError, match=f"holds {value}, which f.. cannot hold exactly"):
             half([value])
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        (2**24 + 1, "write 16777217.0 to have it rounded"),
+        ([0, 2**24 + 1], "write 16777217.0 to have it rounded"),
+        (np.array([2**24 + 1]), "use astype(np.float32)"),
+    ],
+)
+def test_advice_fits_what_was_passed(module, device, value, advice):
+    half = module.func("half32", device=device)
+    with pytest.raises(lw.ArgumentError, match=re.escape(f"which f32 cannot hold exactly; {advice}")):
+        half(value)
+    assert half(float(2**24 + 1)) == 2.0**23
 
 
 def test_the_number_of_arguments_is_checked(module, device):

@@ -137,6 +137,23 @@ def test_an_exception_that_nobody_catches_names_where_it_was_thrown(device):
     assert f"{caught.value.offset:#08x}    throw $oops" in module.disassemble("thrower")
 
 
+def test_an_exception_that_a_cleanup_throws_on_is_where_it_was_thrown_first(device):
+    module = lw.load(
+        wasmtime.wat2wasm("""(module (tag $oops (param i32)) (memory 1)
+      (func $thrower (param i32) (throw $oops (local.get 0)))
+      (func $cleanup (param i32)
+        (block $caught (result exnref)
+          (try_table (catch_all_ref $caught) (call $thrower (local.get 0)))
+          (return))
+        (i32.store (i32.const 0) (i32.const 7))
+        (throw_ref))
+      (func (export "f") (param i32) (call $cleanup (local.get 0))))""")
+    )
+    with pytest.raises(lw.LaneError) as caught:
+        module.func("f", device=device)([1, 2])
+    assert (caught.value.kind, caught.value.function) == ("uncaught exception", "thrower")
+
+
 def test_a_lane_that_was_interrupted_is_interrupted_again():
     text = '(module (func (export "f") (param i32) (loop (br_if 0 (local.get 0)))))'
     trap, error = trap_again(text, [1, 1, 1], timeout=0.2)
