@@ -49,6 +49,8 @@ class ParallelCPU:
             raise ArgumentError(f"memory_start is {self._start:#x}; it must be a multiple of 16")
         private = memory_choice(memory) == "private"
         self._spacing = -(-self._size // 16) * 16 if private else 0
+        if device == "auto":
+            device = "cpu"  # until lanes have run on a GPU
         self.device: Any = find_device(device) if isinstance(device, str) else device
         self.runner = runner_for(self.device)
         """How lanes run there, and how their memory is reached."""
