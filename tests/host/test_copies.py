@@ -87,7 +87,7 @@ def test_ten_thousand_lanes_cost_one_read_and_no_descriptor(tree, memory):
     words = 0, 0, 0, 0, READ, 0
     addresses = {lane.request(wasi.REQUEST_OPEN, words, b"sub/file", 0).values[4] for lane in lanes}
     assert len(addresses) == len(memory.placed) == 1
-    assert open_files() == before
+    assert open_files() <= before  # others may close some meanwhile, such as those of compile workers that end
     filesystem.close()
 
 
