@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from lanewise.errors import ArgumentError
 
 
@@ -37,6 +39,22 @@ def lane_number(value: Any, lanes: int) -> int:
     if not 0 <= number < lanes:
         raise ArgumentError(f"there is no lane {number}: there are {lanes:,}, from 0 on")
     return number
+
+
+def content_of(data: Any, what: str) -> bytes:
+    """The bytes of anything that has some."""
+    try:
+        return data.tobytes() if isinstance(data, np.ndarray) else bytes(memoryview(data))
+    except TypeError:
+        raise ArgumentError(f"{what} is {type(data).__name__}; it is bytes, or an array") from None
+
+
+def listed(values: Any, what: str) -> list[Any]:
+    """Whatever can be listed, as a list."""
+    try:
+        return list(values)
+    except TypeError:
+        raise ArgumentError(f"{what} is {values!r}; it is a list") from None
 
 
 def address_range(address: Any, count: Any, size: int, start: int = 0) -> int:

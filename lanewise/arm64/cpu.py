@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lanewise.arm64 import lane
-from lanewise.arm64.arguments import address_range, lane_number, memory_choice, whole
+from lanewise.arm64.arguments import address_range, content_of, lane_number, listed, memory_choice, whole
 from lanewise.arm64.debugging import Debugger
 from lanewise.arm64.machine import REASONS, RUNNING
 from lanewise.arm64.result import ExecutionResult
@@ -41,7 +41,7 @@ class ParallelCPU:
     ) -> None:
         """Lanes see their memory from the address `memory_start` on; what is below is not there, nor what is beyond."""
         self._lanes = whole(num_lanes, "num_lanes", 1, _MOST_LANES)
-        self._size = whole(memory_size, "memory_size", 4, 2**48)
+        self._size = whole(memory_size, "memory_size", lane.LARGEST_ACCESS, 2**48)
         if self._size % 4:
             raise ArgumentError(f"memory_size is {self._size}; it must be a multiple of 4, the size of an instruction")
         self._start = whole(memory_start, "memory_start", 0, 2**48)
@@ -52,6 +52,8 @@ class ParallelCPU:
         if device == "auto":
             device = "cpu"  # until lanes have run on a GPU
         self.device: Any = find_device(device) if isinstance(device, str) else device
+        if not isinstance(self.device, Device):
+            raise ArgumentError(f"device is {device!r}; it is a name such as 'cpu', or a device")
         self.runner = runner_for(self.device)
         """How lanes run there, and how their memory is reached."""
         try:
@@ -98,9 +100,10 @@ class ParallelCPU:
 
     def load_program(self, program: bytes, address: int = 0) -> None:
         """Put machine code into memory, into that of every lane where each has its own."""
-        if address_range(address, len(program), self._size) % 4:
+        content = content_of(program, "program")
+        if address_range(address, len(content), self._size, self._start) % 4:
             raise ArgumentError(f"address is {address:#x}; instructions are at multiples of 4")
-        self.write_memory(address, program)
+        self.write_memory(address, content)
 
     def load_elf(self, path: str | Path | bytes, argv: Any = None, env: Any = None) -> None:
         """Put a static program of Linux into the memory of every lane, with stacks, and have lanes begin where it does.
@@ -127,6 +130,7 @@ class ParallelCPU:
     def set_pc_lane(self, number: int, pc: int) -> None:
         """Where one lane goes on."""
         self._set(number, lane.PC, [whole(pc, "pc", 0, 2**64 - 1)])
+        self._set(number, lane.SPECIAL["passed"], [0])
 
     def get_lane_pc(self, number: int) -> int:
         """Where one lane goes on."""
@@ -140,7 +144,7 @@ class ParallelCPU:
 
     def set_registers_lane(self, number: int, registers: Iterable[int] | dict[int, int]) -> None:
         """Set registers of a lane: the first ones from a list, or some by their numbers; 31 is the stack pointer."""
-        given = registers if isinstance(registers, dict) else dict(enumerate(registers))
+        given = registers if isinstance(registers, dict) else dict(enumerate(listed(registers, "registers")))
         found = self.get_lane_registers(number)
         for at, value in given.items():
             found[whole(at, "the number of a register", 0, 31)] = (
@@ -192,6 +196,7 @@ class ParallelCPU:
     @pcs.setter
     def pcs(self, value: Any) -> None:
         self._set_all(lane.PC, 1, _shaped(value, (self._lanes,), "pcs").reshape(-1, 1), "pcs")
+        self._set_all(lane.SPECIAL["passed"], 1, np.zeros((self._lanes, 1), np.uint64), "passed")
 
     @property
     def flags(self) -> Array:
@@ -248,18 +253,20 @@ class ParallelCPU:
 
         Data are bytes, or an array of bytes with a row for each lane.
         """
-        self._drop_translation(address, data.shape[-1] if isinstance(data, np.ndarray) else len(data))
         if isinstance(data, np.ndarray) and data.ndim == 2:
             if data.shape[0] != self._lanes or data.dtype != np.uint8 or not self._spacing:
                 raise ArgumentError(
                     f"data has the shape {data.shape} and the type {data.dtype}; rows are for lanes with memory of "
                     f"their own: {self._lanes:,} of uint8"
                 )
+            self._drop_translation(address, data.shape[1])
             for one, row in enumerate(data):
                 self.runner.write(self._place(address, data.shape[1], one), row.tobytes())
             return
-        content = bytes(data)
+        content = content_of(data, "data")
         every = number is None and self._spacing
+        address_range(address, len(content), self._size, self._start)
+        self._drop_translation(address, len(content))
         for one in range(self._lanes) if every else (number or 0,):
             self.runner.write(self._place(address, len(content), one), content)
 
@@ -277,9 +284,9 @@ class ParallelCPU:
 
     def read_memory_all(self, address: int, count: int) -> Array:
         """The same bytes of each lane's own memory, a row for each."""
-        first = self._place(address, count, 0) - self._memory.address
-        rows = self._memory.get().reshape(self._lanes if self._spacing else 1, -1)
-        return rows[:, first : first + count].copy()
+        lanes = self._lanes if self._spacing else 1
+        rows = [self.runner.read(self._place(address, count, one), count) for one in range(lanes)]
+        return np.frombuffer(b"".join(rows), np.uint8).reshape(lanes, count).copy()
 
     def write_memory_u32(self, address: int, value: int, number: int | None = None) -> None:
         """Set a word of 4 bytes."""
@@ -305,9 +312,8 @@ class ParallelCPU:
         code = self.read_memory(base, count)
         if self._spacing and not (self.read_memory_all(base, count) == np.frombuffer(code, np.uint8)).all():
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
-        starts = tuple(
-            sorted({whole(one, "an entry", 0, 2**64 - 1) for one in (self.pcs if entries is None else entries)})
-        )
+        wanted = self.pcs if entries is None else listed(entries, "entries")
+        starts = tuple(sorted({whole(one, "an entry", 0, 2**64 - 1) for one in wanted}))
         self._translation = Translation(base, code, starts)
         self._modified.set(np.zeros_like(self._modified.get()))
 
@@ -374,7 +380,10 @@ class ParallelCPU:
 
 
 def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:
-    found = np.asarray(value)
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        raise ArgumentError(f"{what} have rows of different lengths; with these lanes the shape is {shape}") from None
     if found.shape != shape:
         raise ArgumentError(f"{what} have the shape {found.shape}; with these lanes it is {shape}")
     if found.dtype.kind not in "iu":

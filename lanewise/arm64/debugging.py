@@ -50,11 +50,6 @@ class Debugger:
         """Whether there is anything to look for."""
         return bool(self._breakpoints or self._watchpoints or self._length)
 
-    @property
-    def breakpoints(self) -> tuple[int, ...]:
-        """Addresses at which lanes stop."""
-        return tuple(self._breakpoints)
-
     def add_breakpoint(self, address: int) -> None:
         """Stop lanes before they run what is there; they go on behind it when they are executed again."""
         at = address_range(address, 4, self._cpu.memory_size, self._cpu.memory_start)
@@ -69,7 +64,7 @@ class Debugger:
     def remove_breakpoint(self, address: int) -> None:
         """Let lanes pass again."""
         if address not in self._breakpoints:
-            raise ArgumentError(f"there is no breakpoint at {address:#x}")
+            raise ArgumentError(f"there is no breakpoint at {whole(address, 'address', 0, 2**64 - 1):#x}")
         self._breakpoints.remove(address)
         self._block = None
 
@@ -77,7 +72,7 @@ class Debugger:
         """Stop lanes before they read or write any of some bytes."""
         length = whole(count, "count", 1, 2**48)
         at = address_range(address, count, self._cpu.memory_size, self._cpu.memory_start)
-        if access not in _KINDS:
+        if not isinstance(access, str) or access not in _KINDS:
             raise ArgumentError(f"access is {access!r}; it is 'r', 'w' or 'rw'")
         if len(self._watchpoints) == lane.MOST_WATCHPOINTS:
             raise ArgumentError(f"there are {lane.MOST_WATCHPOINTS} watchpoints already, and no more can be had")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanewise.arm64 import lane
 from lanewise.arm64.lane_machine import PARAMETERS
-from lanewise.arm64.machine import LEFT, RUNNING
+from lanewise.arm64.machine import BREAKPOINT, LEFT, RUNNING, WATCHPOINT
 
 ENTRY = "arm64_lanes"
 _STEPS = 16
@@ -96,6 +96,13 @@ take:
   store i64 {RUNNING}, ptr %reason
   br label %go
 begin:
+  %was = load i64, ptr %reason
+  %at_breakpoint = icmp eq i64 %was, {BREAKPOINT}
+  %at_watchpoint = icmp eq i64 %was, {WATCHPOINT}
+  %passes = or i1 %at_breakpoint, %at_watchpoint
+{_cell(lane.SPECIAL["passed"], "passed_at")}  %passed = load i64, ptr %passed_at
+  %passing = select i1 %passes, i64 %passed, i64 0
+  store i64 %passing, ptr %passed_at
   store i64 0, ptr %cycles
   store i64 0, ptr %detail
   br label %go

@@ -171,10 +171,13 @@ class Interpreter(LaneMachine):
         self.emit("call void @arm64_trace(ptr %debug, ptr %run, ptr %lane, i64 %pc, i32 %word)")
 
     def _stop_once(self, flag: Value, reason: int, detail: Value) -> None:
-        here = self.compare("eq", self.special("passed"), self.invert(self.pc))
+        """Stop, but not where the lane was stopped for this before it began: at a watchpoint that is for both."""
+        mark = self.invert(self.pc) if reason == BREAKPOINT else self.differ(self.invert(self.pc), 1)
+        passed = self.special("passed")
+        here = self.compare("eq", self.either(passed, 1) if reason == BREAKPOINT else passed, mark)
         first = self.compare("eq", self.cycles(), 0)
         stops = self.both(flag, self.invert(self.both(here, first)))
-        self.set_special("passed", self.select(stops, self.invert(self.pc), self.special("passed")))
+        self.set_special("passed", self.select(stops, mark, passed))
         self.stop_if(stops, reason, detail)
 
     def check(self, address: Value, count: int, access: Access) -> None:

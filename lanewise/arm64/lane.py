@@ -13,12 +13,16 @@ DETAIL = 36
 """Why the lane stopped, and what there is to say of it: a number in the instruction, or an address."""
 SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39, "seen_above": 40, "fpcr": 41, "fpsr": 42, "passed": 43}
 """Registers of the system; where an exclusive load was, inverted (0: nowhere), and what it saw: 8 bytes, and those
-behind them if it was of two; and where a breakpoint or watchpoint stopped the lane, inverted, too."""
+behind them if it was of two; and where a breakpoint or watchpoint stopped the lane, inverted, too, with the lowest bit
+set for a breakpoint."""
 SATURATED = 27
 """The bit of `fpsr` that stays set once a number was too large or too small for its place."""
 VECTORS = 44
 """32 registers of 16 bytes."""
 WORDS = 108
+
+LARGEST_ACCESS = 64
+"""Bytes that one instruction uses at most: memory is no smaller, or there would be no place where it fits."""
 
 (
     MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING, FRESH, SUMMARIES, DEBUG, CODE, CODE_BYTES, MODIFIED,

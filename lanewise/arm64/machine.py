@@ -105,6 +105,9 @@ class Machine(Writer):
 
     # --- ways on -----------------------------------------------------------------------------------------------------
 
+    def fetch_anew(self) -> None:
+        """From here on code is what any lane has made it."""
+
     @abstractmethod
     def jump(self, target: Value) -> None:
         """Go elsewhere after this instruction."""

@@ -109,8 +109,14 @@ class Translator(LaneMachine):
         self._writes = True
         self.emit("store i1 true, ptr %wrote")
 
+    def fetch_anew(self) -> None:
+        self._writes = True
+        changed = self.assign(64, "load atomic i64, ptr %modified monotonic, align 8")
+        self.emit(f"store {self.compare('ne', changed, 0).typed}, ptr %wrote")
+
     def _leave_if_changed(self) -> None:
-        """Behind an instruction that has changed translated code, its own block perhaps: the interpreter goes on."""
+        """Behind an instruction that has changed translated code, its own block perhaps, or has heard that another lane
+        did: the interpreter goes on."""
         self.head.append("%wrote = alloca i1")
         flag = self.assign(1, "load i1, ptr %wrote")
         leave, on = self.label("leave"), self.label("on")

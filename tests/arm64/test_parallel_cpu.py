@@ -194,6 +194,68 @@ def test_code_that_is_loaded_over_translated_code_runs(cpu):
     assert cpu.registers[:, 1].tolist() == [3] * 5
 
 
+def test_words_that_are_written_over_translated_code_run(cpu):
+    cpu.load_program(program(movz(0, 1), hlt()), 256)
+    cpu.set_pc_all(256)
+    cpu.translate(256, 8)
+    cpu.write_memory(0, np.full(70, movz(0, 3), np.uint32))  # which reaches there, in bytes
+    cpu.execute(1)
+    assert cpu.registers[:, 0].tolist() == [3] * 5
+
+
+@pytest.mark.parametrize("size", [64, 68, 100])
+@pytest.mark.parametrize(
+    "word",
+    [0xF9400020, 0xF9000020, 0x4C400020, 0x4C000020, 0xAD400820, 0xD50B7421, 0x39400020],
+    ids=["ldr", "str", "ld4", "st4", "ldp", "zva", "ldrb"],
+)
+@pytest.mark.parametrize("translated", [False, True])
+def test_no_access_reaches_beyond_memory_however_small_it_is(translated, word, size, device):
+    """X1 is an address: of the first bytes beyond, of the last that fit for one byte alone, and far away."""
+    cpu = lw.ParallelCPU(4, size, "private", device)
+    cpu.load_program(program(word))
+    for number, address in enumerate((size, size - 1, 2**63, 2**64 - 8)):
+        cpu.set_registers_lane(number, {1: address})
+    cpu.set_pc_all(0)
+    if translated:
+        cpu.translate(0, 4)
+    reasons = cpu.execute(1).stop_reasons
+    one_byte = word == 0x39400020
+    in_line = word == 0xD50B7421 and size == 64  # the line of the last byte is all of memory
+    assert (
+        reasons
+        == ["memory out of range"]
+        + ["cycles" if one_byte or in_line else "memory out of range"]
+        + ["memory out of range"] * 2
+    )
+
+
+def test_programs_are_where_memory_begins(device):
+    cpu = lw.ParallelCPU(2, 4096, device=device, memory_start=0x400000)
+    cpu.load_program(COUNT_DOWN, 0x400000)
+    cpu.set_pc_all(0x400000)
+    assert cpu.execute(10_000).stop_reasons == ["hlt"] * 2
+    with pytest.raises(lw.ArgumentError, match="do not fit a memory of 4,096 bytes from 0x400000 on"):
+        cpu.load_program(COUNT_DOWN, 0)
+
+
+def test_behind_isb_code_is_what_another_lane_has_made_it(device):
+    """Lane 1 waits in translated code for lane 0, which changes an instruction there after a while, and then says so."""
+    cbz_x2_back, isb = 0xB4000002 | (-1 & 0x7FFFF) << 5, 0xD5033FDF
+    reader = program(ldr(2, 3), cbz_x2_back, isb, movz(0, 1), hlt())
+    writer = program(subs_imm(5, 5, 1), bne(-1), str_word(4, 1), str_(1, 3), hlt())
+    for turn in range(6):
+        cpu = lw.ParallelCPU(2, 4096, device=device)
+        cpu.load_program(reader)
+        cpu.load_program(writer, 256)
+        cpu.set_registers_lane(0, {1: 12, 3: 1024, 4: movz(0, 2), 5: 50_000 + 11_111 * turn})
+        cpu.set_registers_lane(1, {3: 1024})
+        cpu.pcs = [256, 0]
+        cpu.translate(0, 512, entries=[0, 256])
+        assert cpu.execute(100_000_000).stop_reasons == ["hlt"] * 2
+        assert cpu.get_lane_registers(1)[0] == 2
+
+
 def test_where_a_translation_does_not_reach_lanes_are_interpreted(cpu):
     cpu.load_program(program(movz(3, 12), b(-1 - 512 // 4)), 512)
     cpu.set_pc_all(512)
@@ -217,6 +279,25 @@ def test_lanes_stop_at_a_breakpoint_and_go_on_behind_it(cpu):
     cpu.debugger.remove_breakpoint(12)
     assert cpu.execute(100_000).stop_reasons == ["hlt"] * 5
     assert cpu.registers[0, 1] == 500_500
+
+
+def test_a_breakpoint_that_was_passed_stops_lanes_that_come_again(cpu):
+    cpu.debugger.add_breakpoint(0)
+    cpu.set_pc_all(0)
+    assert cpu.execute(10_000).stop_reasons == ["breakpoint"] * 5
+    assert cpu.execute(10_000).stop_reasons == ["hlt"] * 5
+    cpu.set_pc_all(0)
+    assert cpu.execute(10_000).stop_reasons == ["breakpoint"] * 5
+
+
+def test_a_breakpoint_and_a_watchpoint_of_one_instruction_stop_one_after_the_other(cpu):
+    cpu.load_program(program(ldr(0, 1), hlt()), 64)
+    for number in range(5):
+        cpu.set_registers_lane(number, {1: 512})
+    cpu.debugger.add_breakpoint(64)
+    cpu.debugger.add_watchpoint(512, 8, "r")
+    cpu.set_pc_all(64)
+    assert [cpu.execute(10).stop_reasons[0] for _ in range(3)] == ["breakpoint", "watchpoint", "hlt"]
 
 
 def test_a_breakpoint_stops_lanes_whose_code_is_translated(cpu):
@@ -283,7 +364,9 @@ def test_a_disassembly_shows_where_a_lane_is(cpu):
         (lambda: lw.ParallelCPU(0), "num_lanes is 0; it is 1 or more"),
         (lambda: lw.ParallelCPU(2**40), "num_lanes is 1099511627776; it is 1 or more, and 4294967295 or less"),
         (lambda: lw.ParallelCPU(2.5), "num_lanes is 2.5; it is a whole number"),
-        (lambda: lw.ParallelCPU(1, 6), "memory_size is 6; it must be a multiple of 4, the size of an instruction"),
+        (lambda: lw.ParallelCPU(1, 60), "memory_size is 60; it is 64 or more"),
+        (lambda: lw.ParallelCPU(1, 66), "memory_size is 66; it must be a multiple of 4, the size of an instruction"),
+        (lambda: lw.ParallelCPU(1, device=5), "device is 5; it is a name such as 'cpu', or a device"),
         (lambda: lw.ParallelCPU(1, 4096, "own"), "memory is 'own'; it is 'shared' or 'private'"),
         (lambda: lw.ParallelCPU(1, device="null"), "the device null runs nothing; write cpu or cuda"),
     ],
@@ -317,6 +400,13 @@ def test_lanes_that_cannot_be_had_are_refused(call, said):
         (lambda cpu: setattr(cpu, "pcs", [0, 4]), "pcs have the shape (2,); with these lanes it is (5,)"),
         (lambda cpu: setattr(cpu, "pcs", [0.5] * 5), "pcs are of type float64; they are whole numbers"),
         (lambda cpu: cpu.write_memory(0, np.zeros((5, 4), np.uint8)), None),
+        (lambda cpu: cpu.write_memory(0, "abc"), "data is str; it is bytes, or an array"),
+        (lambda cpu: cpu.load_program(None), "program is NoneType; it is bytes, or an array"),
+        (lambda cpu: cpu.set_registers_lane(0, 5), "registers is 5; it is a list"),
+        (lambda cpu: cpu.translate(0, 8, 5), "entries is 5; it is a list"),
+        (lambda cpu: setattr(cpu, "registers", [[1, 2], [3]]), None),
+        (lambda cpu: cpu.debugger.remove_breakpoint("x"), "address is 'x'; it is a whole number"),
+        (lambda cpu: cpu.debugger.add_watchpoint(8, 8, ["r"]), "access is ['r']; it is 'r', 'w' or 'rw'"),
         (lambda cpu: cpu.debugger.add_breakpoint(6), "address is 0x6; instructions are at multiples of 4"),
         (lambda cpu: cpu.debugger.remove_breakpoint(8), "there is no breakpoint at 0x8"),
         (lambda cpu: cpu.debugger.add_watchpoint(8, 8, "x"), "access is 'x'; it is 'r', 'w' or 'rw'"),

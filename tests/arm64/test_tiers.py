@@ -63,6 +63,8 @@ def test_random_code_does_the_same_translated_and_interpreted(seed, device):
                 cpu.registers.tolist(),
                 cpu.vectors.tolist(),
                 cpu.flags.tolist(),
+                cpu.fpsr.tolist(),
+                cpu.fpcr.tolist(),
                 cpu.read_memory_all(0, SIZE).tolist(),
             ]
         )

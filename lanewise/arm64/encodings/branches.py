@@ -131,7 +131,7 @@ ROWS: list[Row] = [
     *rows("clrex", "11010101000000110011 CRm 010 11111", _forget_exclusive),
     *rows("dsb", "11010101000000110011 CRm 100 11111", _nothing),
     *rows("dmb", "11010101000000110011 CRm 101 11111", _nothing),
-    *rows("isb", "11010101000000110011 CRm 110 11111", _nothing),
+    *rows("isb", "11010101000000110011 CRm 110 11111", lambda m, f: m.fetch_anew()),
     *rows("sb", "11010101000000110011 0000 111 11111", _nothing),
     *(row for name, m in _CACHES.items() for row in rows(name, f"1101010100 0 01 011 0111 {m} 001 Rt", _nothing)),
     *rows("dc zva", "1101010100 0 01 011 0111 0100 001 Rt", _clear_line),
