@@ -5,6 +5,7 @@ import pytest
 from assembler import NOP, WFI, add, add_imm, b, bne, br, brk, hlt, ldr, movz, program, str_, str_word, subs_imm, svc
 
 import lanewise as lw
+from lanewise.arm64 import cpu as cpu_module
 from lanewise.arm64 import lane
 
 COUNT_DOWN = program(movz(1, 0), movz(0, 1000), add(1, 1, 0), subs_imm(0, 0, 1), bne(-2), hlt())
@@ -239,20 +240,21 @@ def test_programs_are_where_memory_begins(device):
         cpu.load_program(COUNT_DOWN, 0)
 
 
-def test_behind_isb_code_is_what_another_lane_has_made_it(device):
-    """Lane 1 waits in translated code for lane 0, which changes an instruction there after a while, and then says so."""
-    cbz_x2_back, isb = 0xB4000002 | (-1 & 0x7FFFF) << 5, 0xD5033FDF
-    reader = program(ldr(2, 3), cbz_x2_back, isb, movz(0, 1), hlt())
+def test_behind_isb_code_is_what_another_lane_has_made_it(device, monkeypatch):
+    """Lane 1 waits in translated code for lane 0, which changes an instruction there after a while and says so."""
+    monkeypatch.setattr(cpu_module, "_FIRST_SLICE", 1 << 40)  # both run at the same time, where there are two cores
+    ldar, cbz_x2_back, isb = 0xC8DFFC62, 0xB4000002 | (-1 & 0x7FFFF) << 5, 0xD5033FDF
+    reader = program(ldar, cbz_x2_back, isb, movz(0, 1), hlt())
     writer = program(subs_imm(5, 5, 1), bne(-1), str_word(4, 1), str_(1, 3), hlt())
-    for turn in range(6):
+    for turn in range(3):
         cpu = lw.ParallelCPU(2, 4096, device=device)
         cpu.load_program(reader)
         cpu.load_program(writer, 256)
-        cpu.set_registers_lane(0, {1: 12, 3: 1024, 4: movz(0, 2), 5: 50_000 + 11_111 * turn})
+        cpu.set_registers_lane(0, {1: 12, 3: 1024, 4: movz(0, 2), 5: 20_000_000 + turn})
         cpu.set_registers_lane(1, {3: 1024})
         cpu.pcs = [256, 0]
         cpu.translate(0, 512, entries=[0, 256])
-        assert cpu.execute(100_000_000).stop_reasons == ["hlt"] * 2
+        assert cpu.execute(1 << 40).stop_reasons == ["hlt"] * 2
         assert cpu.get_lane_registers(1)[0] == 2
 
 
