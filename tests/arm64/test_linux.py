@@ -7,7 +7,7 @@ import pytest
 
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import run_linux
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, OutOfMemoryError
 
 TEXT = b"".join(b"line %d has some words\n" % (number * number) for number in range(300)) + b"no end of line"
 
@@ -221,6 +221,16 @@ def test_load_elf(build):
         ({"dirs": {"work": "/tmp"}}, "is to begin with a slash"),
         ({"dirs": {"/work": "/nowhere/at/all"}}, "there is no directory /nowhere/at/all"),
         ({"timeout": 0}, "timeout is 0"),
+        ({"timeout": "5"}, "timeout is '5'; it is a number of seconds above 0"),
+        ({"timeout": float("nan")}, "timeout is nan"),
+        ({"output_limit": -1}, "output_limit is -1"),
+        ({"output_limit": 1.5}, "output_limit is 1.5; it is a whole number"),
+        ({"dirs": ["/tmp"]}, "dirs is a list; it is a dictionary"),
+        ({"dirs": {1: "/tmp"}}, "the directory 1 is a int; what programs call it is a text"),
+        ({"dirs": {"/x": 1}}, "the directory '/x' is a int; give the path of one here"),
+        ({"dirs": {"/data": "/tmp", "/data/": "/tmp"}}, "the directory '/data/' is given twice"),
+        ({"argv": ["\ud800"]}, "an argument has characters that UTF-8 has no bytes for"),
+        ({"stdin": "\ud800"}, "stdin has characters that UTF-8 has no bytes for"),
         ({"max_cycles": 0}, "max_cycles is 0"),
         ({"lanes": 0}, "lanes is 0"),
     ],
@@ -228,3 +238,19 @@ def test_load_elf(build):
 def test_wrong_arguments(build, more, message):
     with pytest.raises(ArgumentError, match=message):
         run_linux(build("bare"), **more)
+
+
+def test_directories_are_let_go_of(build):
+    """Whatever is wrong with them."""
+    before = os.listdir("/proc/self/fd")
+    for wrong in ({"/data": "/tmp", "/data/": "/tmp"}, {"/data": "/tmp", 1: "/tmp"}):
+        with pytest.raises(ArgumentError):
+            run_linux(build("bare"), dirs=wrong)
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_far_too_many_lanes(build):
+    begin = time.monotonic()
+    with pytest.raises(OutOfMemoryError, match="1,000,000,000 lanes"):
+        run_linux(build("bare"), lanes=10**9)
+    assert time.monotonic() - begin < 5

@@ -1,5 +1,6 @@
 """What cannot be run is refused in one sentence that says why."""
 
+import os
 import random
 import struct
 import subprocess
@@ -25,6 +26,42 @@ def elf(
     )  # fmt: skip
     segment = struct.pack("<IIQQQQQQ", load, flags, 0, address, address, content, room or content, 0x10000)
     return header + segment + code
+
+
+def two_segments(*second):
+    """A file with code and another segment, whose header is given from its offset on."""
+    header = bytearray(elf()[:64])
+    header[56] = 2
+    header[24:32] = struct.pack("<Q", 0x400000 + 64 + 2 * 56)
+    size = 64 + 2 * 56 + len(CODE)
+    first = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, size, size, 0x10000)
+    offset, address, filled, room = second
+    return bytes(header) + first + struct.pack("<IIQQQQQQ", 1, 6, offset, address, address, filled, room, 4096) + CODE
+
+
+def test_nothing_but_zeros():
+    """GNU ld gives a segment that is all 0 an offset that may be beyond the end of the file."""
+    assert run_linux(two_segments(0x10000, 0x410000, 0, 8192))[0].exit_code == 42
+
+
+def test_bytes_of_any_kind(tmp_path):
+    assert run_linux(bytearray(elf()))[0].exit_code == 42
+    assert run_linux(memoryview(elf()))[0].exit_code == 42
+    odd = os.fsencode(tmp_path) + b"/\xff"
+    with open(odd, "wb") as file:
+        file.write(elf())
+    assert run_linux(os.fsdecode(odd))[0].exit_code == 42
+
+
+@pytest.mark.parametrize("nothing", [None, 5, ["a"]])
+def test_no_program(nothing):
+    with pytest.raises(ArgumentError, match="give the path of its file, or its bytes"):
+        run_linux(nothing)
+
+
+def test_a_file_without_end():
+    with pytest.raises(ArgumentError, match="/dev/zero is no ELF file"):
+        run_linux("/dev/zero")
 
 
 def test_a_right_one():
@@ -53,6 +90,8 @@ def test_a_right_one():
         (elf(room=1 << 30), "does not fit a memory of 16,777,216 bytes from 0x400000 on; with its stack it needs"),
         (elf(address=1 << 50, entry=(1 << 50) + 0x78), "beyond all addresses"),
         (elf(room=4), "is cut short"),
+        (two_segments(0, 0x400010, 0, 8), "two of its segments overlap at 0x400010"),
+        (two_segments(0, 0x410000, 64, 64), "its segments are larger than the file"),
     ],
 )
 def test_refused(content, message):

@@ -78,6 +78,18 @@ def test_maps_at_an_address(heap):
     fails(errno.ENOMEM, heap.map_at, START - PAGE, PAGE, True)
 
 
+def test_a_map_across_the_end_of_the_heap(heap):
+    """What of it is above the heap is taken: neither the heap nor another map comes to lie there."""
+    heap.move_brk(LOW + 2 * PAGE)
+    heap.memory.write(LOW + PAGE, b"x" * PAGE)
+    assert heap.map_at(LOW + PAGE, 3 * PAGE, replace=True) == LOW + PAGE
+    assert heap.memory.read(LOW + PAGE, PAGE) == bytes(PAGE)
+    assert heap.overlaps(LOW + 2 * PAGE, LOW + 3 * PAGE)
+    assert heap.move_brk(LOW + 3 * PAGE) == LOW + 2 * PAGE
+    assert heap.map_at(HIGH - PAGE, 2 * PAGE, replace=True) == HIGH - PAGE
+    assert heap.map(PAGE) == HIGH - 2 * PAGE
+
+
 def test_remap(heap):
     lower = heap.map(2 * PAGE)
     heap.memory.write(lower, b"kept")

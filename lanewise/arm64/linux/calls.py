@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from lanewise.arm64.linux.opened import WouldWait
+from lanewise.arm64.linux.opened import Stop
 from lanewise.arm64.linux.process import Ending, Process
 
 _WORD = 1 << 64
 _SIGPIPE = 13
+_MOST_UNKNOWN = 1024
+"""Numbers of unknown calls that are kept of one program."""
 
 
 class Call(NamedTuple):
@@ -37,10 +40,14 @@ def call(*numbers: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
 
 
 def serve(process: Process, number: int, words: Sequence[int]) -> int:
-    """Do what a program calls for; gives what its register X0 becomes."""
+    """Do what a program calls for; gives what its register X0 becomes.
+
+    Whatever words it gives, this is its own matter: what nobody thought of is an argument that is not valid.
+    """
     found = CALLS.get(number)
     if found is None:
-        process.unknown[number] = process.unknown.get(number, 0) + 1
+        if number in process.unknown or len(process.unknown) < _MOST_UNKNOWN:
+            process.unknown[number] = process.unknown.get(number, 0) + 1
         return _WORD - errno.ENOSYS
     try:
         return found.action(process, *words[: found.words]) % _WORD
@@ -50,8 +57,10 @@ def serve(process: Process, number: int, words: Sequence[int]) -> int:
         return _WORD - (error.errno or errno.EIO)
     except MemoryError:
         return _WORD - errno.ENOMEM
-    except WouldWait:
-        process.end(Ending("waits for itself"))
+    except (ValueError, OverflowError, struct.error):
+        return _WORD - errno.EINVAL
+    except Stop as stop:
+        process.end(Ending(stop.reason))
         return 0
 
 

@@ -7,8 +7,10 @@ addresses right when it starts; storage of threads is set up by its C library, t
 from __future__ import annotations
 
 import io
+import itertools
+import os
+import struct
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from elftools.common.exceptions import ELFError
@@ -22,16 +24,22 @@ PAGE = 4096
 _LOWEST = 0x10000
 """Where a program that may lie anywhere begins at the lowest: pointers that are nearly 0 lead nowhere."""
 _HEADER = 64
+_MAGIC = b"\x7fELF"
 _EXECUTABLE = 1
+_DAMAGE = (
+    ELFError, struct.error, ValueError, OverflowError, AssertionError, LookupError, TypeError, AttributeError,
+)  # fmt: skip
+"""What the reader of ELF files raises when bytes are not what they should be."""
 _READABLE = "a static AArch64 program of Linux is wanted"
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Bytes that belong to an address, and how much room they have there; what they do not fill is 0."""
+    """Bytes of the file that belong to an address, and how much room they have there; what they do not fill is 0."""
 
     address: int
-    data: bytes
+    offset: int
+    size: int
     room: int
     executable: bool
 
@@ -64,9 +72,10 @@ class Program:
     def image(self) -> bytes:
         """All pages that it needs, from the first on."""
         start = self.start
-        found = bytearray(self.end - start)
+        found, content = bytearray(self.end - start), memoryview(self.content)
         for one in self.segments:
-            found[one.address - start : one.address - start + len(one.data)] = one.data
+            at = one.address - start
+            found[at : at + one.size] = content[one.offset : one.offset + one.size]
         return bytes(found)
 
     def symbols(self) -> dict[str, int]:
@@ -81,26 +90,38 @@ class Program:
         }
 
 
-def read_program(source: str | Path | bytes, lowest: int = 0) -> Program:
+def read_program(source: str | os.PathLike[str] | bytes | bytearray | memoryview, lowest: int = 0) -> Program:
     """A program from its file or from what is in it. One that may lie anywhere is put at `lowest`, or a bit above."""
-    if isinstance(source, bytes):
-        name, content = "program", source
+    if isinstance(source, bytes | bytearray | memoryview):
+        name, content = "program", bytes(source)
+    elif isinstance(source, str | os.PathLike):
+        name, content = os.fsdecode(source), _content(source)
     else:
-        name = str(source)
-        try:
-            content = Path(source).read_bytes()
-        except (OSError, ValueError) as error:
-            raise ArgumentError(f"the program {name} cannot be read: {error}") from None
-    if content[:4] != b"\x7fELF":
+        raise ArgumentError(f"the program is a {type(source).__name__}; give the path of its file, or its bytes")
+    if content[:4] != _MAGIC:
         raise ArgumentError(f"{name} is no ELF file; {_READABLE}")
     if len(content) < _HEADER:
         raise ArgumentError(f"{name} is cut short: {len(content)} bytes are not even the header of an ELF file")
     try:
         return _read(name, content, lowest)
-    except (ELFError, ValueError, OverflowError, AssertionError, KeyError, TypeError, AttributeError) as error:
+    except _DAMAGE as error:
         if isinstance(error, ArgumentError):
             raise
         raise ArgumentError(f"{name} is a damaged ELF file: {error or type(error).__name__}") from None
+    except MemoryError:
+        raise ArgumentError(f"{name} is a damaged ELF file: it wants more memory than there is") from None
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    """What is in a file, or only its beginning if that is enough to refuse it."""
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(_HEADER)
+            return begin + file.read() if begin[:4] == _MAGIC else begin
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"the program {os.fsdecode(path)} cannot be read: {error}") from None
+    except MemoryError:
+        raise ArgumentError(f"the program {os.fsdecode(path)} is too large to be read into memory") from None
 
 
 def _read(name: str, content: bytes, lowest: int) -> Program:
@@ -123,7 +144,8 @@ def _read(name: str, content: bytes, lowest: int) -> Program:
         step = max(PAGE, *(one.p_align for one in loads))
         first = min(one.p_vaddr for one in loads) // step * step
         bias = -(-max(lowest, _LOWEST) // step) * step - first
-    segments = tuple(_segment(name, content, one, bias) for one in loads)
+    segments = tuple(_segment(name, len(content), one, bias) for one in loads)
+    _check_segments(name, len(content), segments)
     headers = next((one.p_vaddr + bias + header.e_phoff - one.p_offset for one in loads if _covers(one, header)), 0)
     entry = header.e_entry + bias
     if not any(one.executable and one.address <= entry < one.address + one.room for one in segments):
@@ -155,17 +177,26 @@ def _is_pie(file: ELFFile, entry: int) -> bool:
     return bool(flags & 0x08000000) or entry != 0
 
 
-def _segment(name: str, content: bytes, header: Any, bias: int) -> Segment:
-    if header.p_offset + header.p_filesz > len(content) or header.p_filesz > header.p_memsz:
+def _check_segments(name: str, length: int, segments: tuple[Segment, ...]) -> None:
+    """Refuse what no linker makes, and what would be more work than there is in the file."""
+    if sum(one.size for one in segments) > length:
+        raise ArgumentError(f"{name} is a damaged ELF file: its segments are larger than the file, {length:,} bytes")
+    in_order = sorted(segments, key=lambda one: one.address)
+    for before, after in itertools.pairwise(in_order):
+        if before.address + before.room > after.address:
+            raise ArgumentError(f"{name} is a damaged ELF file: two of its segments overlap at {after.address:#x}")
+
+
+def _segment(name: str, length: int, header: Any, bias: int) -> Segment:
+    size = header.p_filesz
+    if size > header.p_memsz or (size and header.p_offset + size > length):  # what is all 0 may be said to be anywhere
         raise ArgumentError(
-            f"{name} is cut short: a segment ends at byte {header.p_offset + header.p_filesz:,}, "
-            f"the file at {len(content):,}"
+            f"{name} is cut short: a segment ends at byte {header.p_offset + size:,}, the file at {length:,}"
         )
     address = header.p_vaddr + bias
     if address + header.p_memsz > 2**48:
         raise ArgumentError(f"{name} wants to lie at {address:#x}, which is beyond all addresses of programs")
-    data = content[header.p_offset : header.p_offset + header.p_filesz]
-    return Segment(address, data, header.p_memsz, bool(header.p_flags & _EXECUTABLE))
+    return Segment(address, header.p_offset, size, header.p_memsz, bool(header.p_flags & _EXECUTABLE))
 
 
 def _covers(segment: Any, header: Any) -> bool:

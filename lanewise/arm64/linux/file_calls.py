@@ -5,28 +5,36 @@ from __future__ import annotations
 import errno
 import os
 import struct
-import time
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.opened import PipeEnd, WouldWait
 from lanewise.arm64.linux.process import MOST_FILES, Process
+from lanewise.arm64.linux.time_calls import wait
 from lanewise.host.reply import failure
 
-_MOST = 1 << 30
-"""Bytes that one call moves at most."""
+_MOST = 1 << 20
+"""Bytes that one call moves at most; who wants more calls again."""
 _MOST_PARTS = 1024
 _CLOEXEC = 0o2000000
 _DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _GETLK, _SETLK, _SETLKW, _DUPFD_CLOEXEC = 0, 1, 2, 3, 4, 5, 6, 7, 1030
-_SETTABLE = os.O_APPEND | os.O_NONBLOCK
 _FIONBIO = 0x5421
 _POLLIN, _POLLOUT, _POLLNVAL = 1, 4, 32
 
 
+def _length(count: int) -> int:
+    """How much of what is wanted one call moves; EINVAL for less than nothing."""
+    if long(count) < 0:
+        raise failure(errno.EINVAL)
+    return min(count, _MOST)
+
+
 def _room(p: Process, address: int, count: int) -> int:
     """How much of a buffer is there, which may be said to be larger than all memory."""
-    if count:
-        p.memory.check(address, 1)
-    return min(count, _MOST, p.memory.end - address)
+    wanted = _length(count)
+    if not wanted:
+        return 0
+    p.memory.check(address, 1)
+    return min(wanted, p.memory.end - address)
 
 
 @call(63)
@@ -41,7 +49,7 @@ def read(p: Process, fd: int, address: int, count: int) -> int:
 @call(64)
 def write(p: Process, fd: int, address: int, count: int) -> int:
     """Write on."""
-    return p.opened(integer(fd)).write(p.memory.read(address, min(count, _MOST)))
+    return p.opened(integer(fd)).write(p.memory.read(address, _length(count)))
 
 
 def _parts(p: Process, address: int, count: int) -> list[tuple[int, int]]:
@@ -49,12 +57,14 @@ def _parts(p: Process, address: int, count: int) -> list[tuple[int, int]]:
     if integer(count) < 0 or count > _MOST_PARTS:
         raise failure(errno.EINVAL)
     found = list(struct.iter_unpack("<QQ", p.memory.read(address, 16 * count)))
-    if sum(length for _, length in found) > _MOST:
-        raise failure(errno.EINVAL)
-    for where, length in found:
+    parts, left = [], _MOST
+    for where, wanted in found:
+        length = min(_length(wanted), left)
+        left -= length
         if length:
             p.memory.check(where, length)
-    return [(where, length) for where, length in found if length]
+            parts.append((where, length))
+    return parts
 
 
 def _scatter(p: Process, parts: list[tuple[int, int]], data: bytes) -> int:
@@ -95,7 +105,7 @@ def pwrite64(p: Process, fd: int, address: int, count: int, offset: int) -> int:
     """Write to somewhere."""
     if long(offset) < 0:
         raise failure(errno.EINVAL)
-    return p.opened(integer(fd)).write_at(p.memory.read(address, min(count, _MOST)), offset)
+    return p.opened(integer(fd)).write_at(p.memory.read(address, _length(count)), offset)
 
 
 @call(69)
@@ -121,11 +131,14 @@ def pwritev(p: Process, fd: int, address: int, count: int, offset: int) -> int:
 def sendfile(p: Process, target: int, source: int, position: int, count: int) -> int:
     """Copy from one to the other, on or from a position in memory."""
     into, from_ = p.opened(integer(target)), p.opened(integer(source))
-    count = min(count, 1 << 20)
+    if long(count) < 0:
+        raise failure(errno.EINVAL)
     if not position:
-        return into.write(from_.read(count))
+        return into.write(from_.read(into.room(_length(count))))
     (offset,) = p.memory.words(position, "<q")
-    written = into.write(from_.read_at(count, offset))
+    if offset < 0 or offset + count >= 1 << 63:
+        raise failure(errno.EINVAL)
+    written = into.write(from_.read_at(into.room(_length(count)), offset))
     p.memory.write_words(position, "<q", offset + written)
     return written
 
@@ -213,7 +226,7 @@ def fcntl(p: Process, fd: int, command: int, word: int) -> int:
     if command == _GETFL:
         return opened.flags
     if command == _SETFL:
-        opened.flags = opened.flags & ~_SETTABLE | word & _SETTABLE
+        opened.set_flags(word)
         return 0
     if command == _GETLK:
         p.memory.write_words(word, "<h", 2)
@@ -237,7 +250,7 @@ def ioctl(p: Process, fd: int, request: int, word: int) -> int:
     if request & 0xFFFFFFFF != _FIONBIO:
         raise failure(errno.ENOTTY)
     (wanted,) = p.memory.words(word, "<i")
-    opened.flags = opened.flags & ~os.O_NONBLOCK | (os.O_NONBLOCK if wanted else 0)
+    opened.set_flags(opened.flags & ~os.O_NONBLOCK | (os.O_NONBLOCK if wanted else 0))
     return 0
 
 
@@ -268,14 +281,14 @@ def ppoll(p: Process, address: int, count: int, timeout: int) -> int:
         if fd >= 0 and fd not in p.files:
             found = _POLLNVAL
         elif fd >= 0:
-            found = wanted & (_POLLOUT | (_POLLIN if p.files[fd].opened.readable() else 0))
+            opened = p.files[fd].opened
+            found = wanted & (_POLLOUT * opened.writable() | _POLLIN * opened.readable())
         p.memory.write_words(at + 6, "<h", found)
         ready += found != 0
     if not ready:
         if not timeout:
             raise WouldWait
-        seconds, nanoseconds = p.memory.words(timeout, "<qq")
-        p.wake = time.monotonic() + seconds + nanoseconds / 1e9
+        wait(p, timeout)
     return ready
 
 
@@ -290,7 +303,10 @@ def fstat(p: Process, fd: int, address: int) -> int:
 def getdents64(p: Process, fd: int, address: int, count: int) -> int:
     """The next entries of a directory."""
     opened = p.opened(integer(fd))
-    p.memory.check(address, integer(count))
-    data = opened.entries(integer(count))
+    if integer(count) < 0:
+        raise failure(errno.EINVAL)
+    room = min(integer(count), _MOST)
+    p.memory.check(address, room)
+    data = opened.entries(room)
     p.memory.write(address, data)
     return len(data)

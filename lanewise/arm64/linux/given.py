@@ -61,13 +61,19 @@ def read_input(given: Any) -> bytes:
     """A standard input."""
     if not isinstance(given, str | bytes):
         raise ArgumentError(f"stdin is {type(given).__name__}; it is bytes or text")
-    return given.encode() if isinstance(given, str) else given
+    try:
+        return given.encode() if isinstance(given, str) else given
+    except UnicodeError:
+        raise ArgumentError("stdin has characters that UTF-8 has no bytes for; give bytes") from None
 
 
 def _text(given: Any, what: str) -> bytes:
     if not isinstance(given, str | bytes):
         raise ArgumentError(f"{what} is {given!r}; it is a text")
-    found = os.fsencode(given)
+    try:
+        found = os.fsencode(given)
+    except UnicodeError:
+        raise ArgumentError(f"{what} has characters that UTF-8 has no bytes for: {given!r}") from None
     if b"\0" in found:
         raise ArgumentError(f"{what} has a 0 byte in it: {given!r}")
     return found

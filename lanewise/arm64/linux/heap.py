@@ -63,11 +63,14 @@ class Heap:
             raise failure(errno.ENOMEM)
         if not replace and (address < pages(self.brk) or self.overlaps(address, end) or end > self._high):
             raise failure(errno.EEXIST)
-        if address < pages(self.brk) or end > self._high:  # over the program itself, its heap or its stack
-            self._memory.write(address, bytes(end - address))
-            return address
-        self.unmap(address, end - address)
-        self._take(address, end)
+        first, behind = max(address, pages(self.brk)), min(end, self._high)
+        if first < behind:
+            self.unmap(first, behind - first)
+            self._take(first, behind)
+        # What is over the program itself, its heap or its stack belongs to those already.
+        for low, high in ((address, min(end, first)), (max(address, behind), end)):
+            if low < high:
+                self._memory.write(low, bytes(high - low))
         return address
 
     def unmap(self, address: int, count: int) -> None:

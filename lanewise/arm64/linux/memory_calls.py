@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.elf import PAGE
 from lanewise.arm64.linux.heap import pages
+from lanewise.arm64.linux.opened import Device, HostFile, Opened
 from lanewise.arm64.linux.process import Process
 from lanewise.host.reply import failure
 
@@ -15,6 +17,9 @@ _SHARED, _FIXED, _ANONYMOUS, _NOREPLACE = 1, 0x10, 0x20, 0x100000
 _SHARED_KINDS = 3
 _MAYMOVE = 1
 _DONTNEED = 4
+_ACCESS = 3
+_STEP = 1 << 20
+"""Bytes of a file that are on their way at once."""
 
 
 @call(214)
@@ -28,22 +33,48 @@ def mmap(p: Process, address: int, count: int, protection: int, flags: int, fd: 
     """Memory, with the content of a file if wanted. Nothing that is written there comes into the file."""
     if not count or offset % PAGE:
         raise failure(errno.EINVAL)
-    if count > p.memory.end:
-        raise failure(errno.ENOMEM)
-    data = b""
+    _check_size(p, count)
+    file = None if flags & _ANONYMOUS else _file(p.opened(integer(fd)))
     if not flags & _ANONYMOUS:
-        opened = p.opened(integer(fd))
         if flags & _SHARED_KINDS != _SHARED + 1 and protection & _WRITABLE:
             raise failure(errno.ENODEV)
-        if long(offset) < 0:
+        if long(offset) < 0 or offset + count >= 1 << 63:
             raise failure(errno.EINVAL)
-        data = opened.read_at(count, offset)
     if flags & (_FIXED | _NOREPLACE):
         found = p.heap.map_at(address, count, replace=not flags & _NOREPLACE)
     else:
         found = p.heap.map(count)
-    p.memory.write(found, data)
+    if file is not None:
+        _fill(p, found, count, file, offset)
     return found
+
+
+def _fill(p: Process, address: int, count: int, file: HostFile, offset: int) -> None:
+    """Set memory to what is in a file; what is behind its end stays 0."""
+    at = 0
+    while at < count:
+        data = file.read_at(min(_STEP, count - at), offset + at)
+        if not data:
+            return
+        p.memory.write(address + at, data)
+        at += len(data)
+
+
+def _check_size(p: Process, count: int) -> None:
+    """ENOMEM for more than there is in all."""
+    if count > p.memory.end - p.memory.start:
+        raise failure(errno.ENOMEM)
+
+
+def _file(opened: Opened) -> HostFile | None:
+    """A file whose content can be in memory; none for the device whose content is 0, ENODEV for all others."""
+    if isinstance(opened, Device) and opened.is_zero:
+        return None
+    if not isinstance(opened, HostFile):
+        raise failure(errno.ENODEV)
+    if opened.flags & _ACCESS == os.O_WRONLY:
+        raise failure(errno.EACCES)
+    return opened
 
 
 @call(215)
@@ -58,8 +89,7 @@ def mremap(p: Process, old: int, old_count: int, count: int, flags: int) -> int:
     """Make memory larger or smaller."""
     if flags & ~_MAYMOVE:
         raise failure(errno.EINVAL)
-    if count > p.memory.end:
-        raise failure(errno.ENOMEM)
+    _check_size(p, count)
     return p.heap.remap(old, old_count, count, bool(flags & _MAYMOVE))
 
 

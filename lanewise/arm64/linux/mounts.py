@@ -33,8 +33,8 @@ class Inside(NamedTuple):
 
     root: int
     path: bytes
-    whole: bytes
-    """The absolute path."""
+    mount: Parts
+    """Where programs have the directory."""
 
 
 class Between(NamedTuple):
@@ -49,22 +49,45 @@ def _parts(path: bytes) -> Parts:
     return tuple(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
+def _whole(parts: Parts) -> bytes:
+    return b"/" + b"/".join(parts)
+
+
+def _name(given: object) -> Parts:
+    """The path that programs have for a directory."""
+    if not isinstance(given, str):
+        raise ArgumentError(f"the directory {given!r} is a {type(given).__name__}; what programs call it is a text")
+    try:
+        parts = _parts(os.fsencode(given))
+    except UnicodeError:
+        raise ArgumentError(f"the directory {given!r} has characters that no path has") from None
+    if not given.startswith("/") or b".." in parts or "\0" in given:
+        raise ArgumentError(f"the directory {given!r} is to begin with a slash, and to have no .. in it")
+    return parts
+
+
 class Mounts:
     """Directories of the host by the paths that programs know them by."""
 
     def __init__(self, directories: Mapping[str, str | Path]) -> None:
+        if not isinstance(directories, Mapping):
+            raise ArgumentError(
+                f"dirs is a {type(directories).__name__}; it is a dictionary: the path that programs have, the one here"
+            )
         allow_many_files()
         self._roots: dict[Parts, int] = {}
         self.first = b"/"
         """Where programs begin: in the first directory."""
         try:
             for number, (name, host) in enumerate(directories.items()):
-                parts = _parts(os.fsencode(name))
-                if not name.startswith("/") or b".." in parts:
-                    raise ArgumentError(f"the directory {name!r} is to begin with a slash, and to have no .. in it")
+                parts = _name(name)
+                if parts in self._roots:
+                    raise ArgumentError(f"the directory {name!r} is given twice; give it once")
+                if not isinstance(host, str | os.PathLike):
+                    raise ArgumentError(f"the directory {name!r} is a {type(host).__name__}; give the path of one here")
                 self._roots[parts] = open_root(Path(host))
                 if number == 0:
-                    self.first = b"/" + b"/".join(parts)
+                    self.first = _whole(parts)
         except BaseException:
             self.close()
             raise
@@ -75,44 +98,56 @@ class Mounts:
             os.close(self._roots.popitem()[1])
 
     def find(self, here: bytes, path: bytes) -> Inside | Between:
-        """Where a path leads, from a directory on if it is relative; ENOENT if that is in no directory."""
+        """Where a path leads, from a directory on if it is relative; ENOENT if that is in no directory.
+
+        A `..` leads back from where the names before it have led, which may be elsewhere if there are symbolic links
+        among them: so those are walked. Other names are left to the walk of whoever asks.
+        """
         if not path:
             raise failure(errno.ENOENT)
-        whole = path if path.startswith(b"/") else here + b"/" + path
-        at, rest = self._enclosing(())
-        depth = 0
-        for part in _parts(whole):
-            if part == b"..":
-                if rest and depth > 0:
-                    rest.append(part)
-                    depth -= 1
-                else:
-                    at, rest = self._enclosing(at[:-1])
-                    depth = len(rest or ())
-                continue
-            name = (*at, *(rest or ()), part)
-            if name in self._roots:
-                at, rest, depth = name, [], 0
-            elif rest is None:
-                at = name
-            else:
-                rest.append(part)
-                depth += 1
-        if rest is None:
+        parts = _parts(path)
+        at = () if path.startswith(b"/") else _parts(here)
+        for part in parts:
+            at = self._real(at)[:-1] if part == b".." else (*at, part)
+        mount = self._enclosing(at)
+        if mount is None:
             names = tuple(sorted({one[len(at)] for one in self._roots if one[: len(at)] == at and len(one) > len(at)}))
             if not names:
                 raise failure(errno.ENOENT)
-            return Between(names, b"/" + b"/".join(at))
-        absolute = b"/" + b"/".join((*at, *rest))
-        slash = b"/" if rest and path.endswith((b"/", b"/.")) else b""
-        return Inside(self._roots[at], b"/".join(rest) + slash if rest else b".", absolute)
+            return Between(names, _whole(at))
+        rest = b"/".join(at[len(mount) :])
+        if rest and parts[-1:] == (b"..",):
+            rest += b"/."  # the directory itself, not a name that could be removed
+        elif rest and path.endswith((b"/", b"/.")):
+            rest += b"/"
+        return Inside(self._roots[mount], rest or b".", mount)
 
-    def _enclosing(self, parts: Parts) -> tuple[Parts, list[bytes] | None]:
-        """The directory that was given in which these names are, and those of them within it; or none."""
+    def _real(self, parts: Parts) -> Parts:
+        """The way to a directory without symbolic links; ENOENT or ENOTDIR if it is none."""
+        mount = self._enclosing(parts)
+        if mount is None:
+            if not any(one[: len(parts)] == parts for one in self._roots):
+                raise failure(errno.ENOENT)
+            return parts
+        if mount == parts:
+            return parts
+        with walk(self._roots[mount], b"/".join(parts[len(mount) :]) + b"/") as place:
+            return (*mount, *place.way)
+
+    def _enclosing(self, parts: Parts) -> Parts | None:
+        """The directory that was given in which these names are, or none."""
         for count in range(len(parts), -1, -1):
             if parts[:count] in self._roots:
-                return parts[:count], list(parts[count:])
-        return parts, None
+                return parts[:count]
+        return None
+
+    def directory(self, here: bytes, path: bytes) -> bytes:
+        """The absolute path of a directory, without symbolic links; ENOTDIR if it is something else."""
+        found = self.find(here, path)
+        if isinstance(found, Between):
+            return found.whole
+        with walk(found.root, found.path.rstrip(b"/") + b"/") as place:
+            return _whole((*found.mount, *place.way))
 
     @contextmanager
     def place(self, here: bytes, path: bytes, *, follow: bool = False, keep_slash: bool = False) -> Iterator[Place]:
@@ -143,9 +178,10 @@ class Mounts:
             if place.slash:
                 raise failure(errno.EISDIR)
             descriptor = os.open(place.name, flags | _ALWAYS, mode, dir_fd=place.directory)
+            way = (*found.mount, *place.way, *(() if place.itself else (place.name,)))
         kind = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(kind):
-            return Directory(found.whole, descriptor)
+            return Directory(_whole(way), descriptor)
         if not stat.S_ISREG(kind):  # devices and pipes of the host are not what a directory was given for
             os.close(descriptor)
             raise failure(errno.EACCES)

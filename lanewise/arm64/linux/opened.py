@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import struct
@@ -12,10 +13,40 @@ from lanewise.arm64.linux.status import DIRECTORY, PIPE, Status, device
 from lanewise.host.reply import failure
 
 _DIRENT = struct.Struct("<QqHB")
+NULL, ZERO, RANDOM = 3, 5, 9
+"""Devices by their minor numbers."""
+SETTABLE = os.O_APPEND | os.O_NONBLOCK
+"""Flags that can change while something is open."""
 
 
-class WouldWait(Exception):  # noqa: N818 (no error, but a fact)
+PIPE_ROOM = 1 << 16
+"""Bytes that a pipe holds."""
+_PIPE_WHOLE = 4096
+"""What is no longer than this comes into a pipe as a whole or not at all."""
+
+
+class Stop(Exception):  # noqa: N818 (no error, but a fact)
+    """The program cannot go on."""
+
+    reason = ""
+
+
+class WouldWait(Stop):
     """Nothing is there, and only the program itself could change that."""
+
+    reason = "waits for itself"
+
+
+class WaitsForEver(Stop):
+    """It waits for others, and there are none."""
+
+    reason = "waits for ever"
+
+
+class OutputLimit(Stop):
+    """It wrote more than is kept."""
+
+    reason = "output limit"
 
 
 class Opened:
@@ -34,6 +65,14 @@ class Opened:
     def write(self, data: bytes) -> int:
         """Write on; how many bytes were written."""
         raise failure(errno.EBADF)
+
+    def room(self, count: int) -> int:
+        """How many of so many bytes could be written now, one at least."""
+        return count
+
+    def set_flags(self, flags: int) -> None:
+        """Set those flags that can change while it is open."""
+        self.flags = self.flags & ~SETTABLE | flags & SETTABLE
 
     def read_at(self, count: int, offset: int) -> bytes:
         """Read without moving."""
@@ -63,6 +102,10 @@ class Opened:
         """Whether reading would not wait."""
         return True
 
+    def writable(self) -> bool:
+        """Whether writing would not wait."""
+        return True
+
     def sync(self) -> None:
         """See to it that it is kept."""
         raise failure(errno.EINVAL)
@@ -84,16 +127,28 @@ class Source(Opened):
         return found
 
 
+class Kept:
+    """How much more is kept of what a program writes."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+
 class Sink(Opened):
-    """Standard output or error, which is kept."""
+    """Standard output or error, which is kept as far as there is room for both."""
 
     flags = os.O_WRONLY
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Kept) -> None:
         self.content = bytearray()
+        self._kept = kept
 
     def write(self, data: bytes) -> int:
-        self.content += data
+        self.content += data[: self._kept.room]
+        if len(data) > self._kept.room:
+            self._kept.room = 0
+            raise OutputLimit
+        self._kept.room -= len(data)
         return len(data)
 
 
@@ -122,11 +177,27 @@ class PipeEnd(Opened):
             raise failure(errno.EBADF)
         if self._other is not None and self._other._closed:
             raise failure(errno.EPIPE)
-        self._content += data
-        return len(data)
+        count = self.room(len(data))
+        if count < len(data) and not self.flags & os.O_NONBLOCK:
+            raise WouldWait
+        if count < len(data) <= _PIPE_WHOLE:
+            raise failure(errno.EAGAIN)
+        self._content += data[:count]
+        return count
+
+    def room(self, count: int) -> int:
+        free = PIPE_ROOM - len(self._content)
+        if self._writes and count and not free:
+            if self.flags & os.O_NONBLOCK:
+                raise failure(errno.EAGAIN)
+            raise WouldWait
+        return min(count, free)
 
     def readable(self) -> bool:
         return bool(self._content) or self._other is None or self._other._closed
+
+    def writable(self) -> bool:
+        return PIPE_ROOM - len(self._content) >= _PIPE_WHOLE or self._other is None or self._other._closed
 
     def close(self) -> None:
         self._closed = True
@@ -139,6 +210,7 @@ class Device(Opened):
 
     def __init__(self, minor: int, make: Callable[[int], bytes]) -> None:
         self._minor, self._make = minor, make
+        self.is_zero = minor == ZERO
 
     def read(self, count: int) -> bytes:
         return self._make(count)
@@ -180,6 +252,11 @@ class HostFile(Opened):
 
     def seek(self, offset: int, whence: int) -> int:
         return os.lseek(self.descriptor, offset, whence)
+
+    def set_flags(self, flags: int) -> None:
+        host = fcntl.fcntl(self.descriptor, fcntl.F_GETFL)
+        fcntl.fcntl(self.descriptor, fcntl.F_SETFL, host & ~os.O_APPEND | flags & os.O_APPEND)
+        super().set_flags(flags)
 
     def truncate(self, size: int) -> None:
         os.ftruncate(self.descriptor, size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.opened import HostFile
@@ -269,10 +268,7 @@ def getcwd(p: Process, address: int, count: int) -> int:
 @call(49)
 def chdir(p: Process, path: int) -> int:
     """Go elsewhere."""
-    name = p.path(path)
-    if not stat.S_ISDIR(p.mounts.status(p.here, name, True).mode):
-        raise failure(errno.ENOTDIR)
-    p.here = p.mounts.find(p.here, name).whole
+    p.here = p.mounts.directory(p.here, p.path(path))
     return 0
 
 

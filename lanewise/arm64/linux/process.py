@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from lanewise.arm64.linux.heap import Heap
 from lanewise.arm64.linux.memory import LaneMemory
 from lanewise.arm64.linux.mounts import Mounts
-from lanewise.arm64.linux.opened import Device, Opened, Sink, Source
+from lanewise.arm64.linux.opened import NULL, RANDOM, ZERO, Device, Kept, Opened, Sink, Source
 from lanewise.host.reply import failure
 
 AT_FDCWD = -100
@@ -55,7 +55,15 @@ class Process:
     """One program. One thread at a time serves it."""
 
     def __init__(
-        self, lane: int, memory: LaneMemory, heap: Heap, mounts: Mounts, name: bytes, stdin: bytes, seed: int | None
+        self,
+        lane: int,
+        memory: LaneMemory,
+        heap: Heap,
+        mounts: Mounts,
+        name: bytes,
+        stdin: bytes,
+        seed: int | None,
+        output_limit: int,
     ) -> None:
         self.memory, self.heap, self.mounts, self.name = memory, heap, mounts, name
         self.pid = _FIRST_PID + lane
@@ -63,7 +71,8 @@ class Process:
         self.stack_room = 0
         self.umask = 0o022
         self.signals = Signals()
-        self.stdout, self.stderr = Sink(), Sink()
+        kept = Kept(output_limit)
+        self.stdout, self.stderr = Sink(kept), Sink(kept)
         self.files: dict[int, Descriptor] = {}
         for number, stream in enumerate((Source(stdin), self.stdout, self.stderr)):
             self.put(stream, number)
@@ -133,10 +142,10 @@ class Process:
         if not path.startswith(b"/dev/"):
             return None
         if path == b"/dev/null":
-            return Device(3, lambda _: b"")
+            return Device(NULL, lambda _: b"")
         if path == b"/dev/zero":
-            return Device(5, bytes)
-        return Device(9, self.random) if path in (b"/dev/urandom", b"/dev/random") else None
+            return Device(ZERO, bytes)
+        return Device(RANDOM, self.random) if path in (b"/dev/urandom", b"/dev/random") else None
 
     # --- the end -----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,9 @@ import os
 import time
 
 from lanewise.arm64.linux.calls import call, integer
+from lanewise.arm64.linux.opened import WaitsForEver
 from lanewise.arm64.linux.process import MOST_FILES, MOST_SIGNALS, Ending, Process
+from lanewise.arm64.linux.time_calls import now_of, wait
 from lanewise.host.reply import failure
 
 _NAMES = (b"Linux", b"lanewise", b"6.1.0", b"#1 SMP", b"aarch64", b"(none)")
@@ -16,6 +18,8 @@ _UNLIMITED = 2**64 - 1
 _LIMIT_STACK, _LIMIT_FILES, _LIMITS = 3, 7, 16
 _FUTEX_WAIT, _FUTEX_WAKE, _FUTEX_REQUEUE, _FUTEX_CMP_REQUEUE, _FUTEX_WAKE_OP = 0, 1, 3, 4, 5
 _FUTEX_WAIT_BITSET, _FUTEX_WAKE_BITSET = 9, 10
+_FUTEX_REALTIME = 256
+_CLOCK_REALTIME, _CLOCK_MONOTONIC = 0, 1
 _SIGKILL, _SIGSTOP = 9, 19
 _ACTION_BYTES = 32
 _SET_BYTES = 8
@@ -164,12 +168,19 @@ def not_there(p: Process) -> int:
 
 
 @call(98)
-def futex(p: Process, address: int, operation: int, value: int) -> int:
-    """Waiting for other threads, of which there are none."""
+def futex(p: Process, address: int, operation: int, value: int, timeout: int, other: int, bits: int) -> int:
+    """Waiting for other threads, of which there are none: until the time is over, if there is one, or for ever."""
     command = operation & 0x7F
     if command in (_FUTEX_WAIT, _FUTEX_WAIT_BITSET):
-        p.memory.words(address, "<I")
-        raise failure(errno.EAGAIN)
+        if address % 4 or (command == _FUTEX_WAIT_BITSET and not bits & 0xFFFFFFFF):
+            raise failure(errno.EINVAL)
+        if p.memory.words(address, "<I")[0] != value & 0xFFFFFFFF:
+            raise failure(errno.EAGAIN)
+        if not timeout:
+            raise WaitsForEver
+        clock = _CLOCK_REALTIME if operation & _FUTEX_REALTIME else _CLOCK_MONOTONIC
+        wait(p, timeout, now_of(p, clock) if command == _FUTEX_WAIT_BITSET else 0)
+        return -errno.ETIMEDOUT
     if command in (_FUTEX_WAKE, _FUTEX_WAKE_BITSET, _FUTEX_REQUEUE, _FUTEX_CMP_REQUEUE, _FUTEX_WAKE_OP):
         return 0
     raise failure(errno.ENOSYS)

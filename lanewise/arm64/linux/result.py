@@ -17,7 +17,8 @@ class Outcome:
     signal: int | None
     """The signal that ended it, or that would have: 11 for memory that is not there, 4 for what is no instruction."""
     reason: str
-    """Why it is over: exit, signal, or what stopped the lane, such as `memory out of range`, `cycles`, `timeout`."""
+    """Why it is over: exit, signal, or what stopped the lane, such as `memory out of range`, `cycles`, `timeout`,
+    `output limit` (it wrote more than is kept), `waits for itself` (for a pipe to itself) or `waits for ever`."""
     pc: int
     detail: int
     """The address that it could not have."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 
 from lanewise.arm64.arguments import whole
@@ -23,10 +24,11 @@ from lanewise.devices import Device
 from lanewise.errors import ArgumentError
 
 _MEMORY = 16 << 20
+_OUTPUT = 64 << 20
 
 
 def run_linux(
-    program: str | Path | bytes,
+    program: str | os.PathLike[str] | bytes | bytearray | memoryview,
     lanes: int = 1,
     argv: given.Argv | Sequence[given.Argv] | Callable[[int], given.Argv] | None = None,
     env: given.Env | Sequence[given.Env] | Callable[[int], given.Env] | None = None,
@@ -37,33 +39,36 @@ def run_linux(
     seed: int | None = None,
     max_cycles: int | None = None,
     timeout: float | None = None,
+    output_limit: int = _OUTPUT,
 ) -> LinuxResult:
     """Run a static AArch64 program in each lane until all are over, and give what they wrote and how they ended.
 
     `argv`, `env` and `stdin` are one for all lanes, a list with one for each, or a function of a lane's number; `argv`
     has the program's name as its first. `dirs` are the directories that programs can see, by the paths that they have
     for them; they begin in the first. Memory begins where the program does. With a `seed`, random bytes are the same
-    each time. A lane that has run `max_cycles` instructions is ended, and all are after `timeout` seconds.
+    each time. A lane that has run `max_cycles` instructions is ended, and all are after `timeout` seconds. Of what a
+    lane writes to its standard output and error, `output_limit` bytes are kept; one that writes more is ended.
     """
     begin = time.perf_counter()
     count = whole(lanes, "lanes", 1, 2**32 - 1)
     size = whole(memory_size, "memory_size", 4096, 2**40) // PAGE * PAGE
     limit = None if max_cycles is None else whole(max_cycles, "max_cycles", 1, 2**62)
-    if timeout is not None and not timeout > 0:
-        raise ArgumentError(f"timeout is {timeout}; it is a number of seconds above 0")
+    most_output = whole(output_limit, "output_limit", 0, 2**62)
+    if timeout is not None and not (isinstance(timeout, Real) and timeout > 0):
+        raise ArgumentError(f"timeout is {timeout!r}; it is a number of seconds above 0")
     found = read_program(program)
     layout = lay_out(found, found.start, size)
+    cpu = ParallelCPU(count, size, "private", device, found.start)  # before anything else that each lane has
     arguments = given.per_lane([found.name] if argv is None else argv, count, "argv", given.is_argv, given.read_argv)
     environments = given.per_lane({} if env is None else env, count, "env", given.is_env, given.read_env)
     inputs = given.per_lane(stdin, count, "stdin", given.is_input, given.read_input)
-    mounts = Mounts(dirs or {})
+    mounts = Mounts({} if dirs is None else dirs)
     processes: list[Process] = []
     try:
-        cpu = ParallelCPU(count, size, "private", device, found.start)
         for number in range(count):
             memory = LaneMemory(cpu.runner, cpu.memory_place(number), found.start, size)
             heap = Heap(memory, layout.heap, layout.stack)
-            process = Process(number, memory, heap, mounts, os.fsencode(found.name), inputs[number], seed)
+            process = Process(number, memory, heap, mounts, os.fsencode(found.name), inputs[number], seed, most_output)
             process.stack_room = layout.top - layout.stack
             processes.append(process)
         load(cpu, found, arguments, environments, [process.random(RANDOM_BYTES) for process in processes])

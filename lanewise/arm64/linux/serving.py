@@ -112,7 +112,8 @@ class Serving:
         while self._wakes and self._wakes[0][0] <= now:
             _, number, result = heapq.heappop(self._wakes)
             self._waiting[number] = False
-            self._answers[number] = 1, result
+            self._answers[number, 0] = 1
+            self._answers[number, 1] = result
 
     def _end_running(self, limit: int) -> None:
         """End those that have run as many instructions as they may."""

@@ -30,7 +30,7 @@ def build_stack(
         strings.extend(text)
         return len(strings) - len(text)
 
-    name = place(program.name.encode() + b"\0")
+    name = place(os.fsencode(program.name) + b"\0")
     platform = place(b"aarch64\0")
     seed = place(random)
     words = [[place(one + b"\0") for one in texts] for texts in (argv, env)]

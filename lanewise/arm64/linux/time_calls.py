@@ -17,7 +17,8 @@ _RESOLUTION = 1
 _ABSOLUTE = 1
 
 
-def _now(p: Process, clock: int) -> int:
+def now_of(p: Process, clock: int) -> int:
+    """What time it is on a clock, in nanoseconds."""
     number = integer(clock)
     if number in _REAL:
         return time.time_ns()
@@ -33,14 +34,14 @@ def _now(p: Process, clock: int) -> int:
 @call(113)
 def clock_gettime(p: Process, clock: int, address: int) -> int:
     """What time it is."""
-    p.memory.write_words(address, "<qq", *divmod(_now(p, clock), _SECOND))
+    p.memory.write_words(address, "<qq", *divmod(now_of(p, clock), _SECOND))
     return 0
 
 
 @call(114)
 def clock_getres(p: Process, clock: int, address: int) -> int:
     """How exact a clock is."""
-    _now(p, clock)
+    now_of(p, clock)
     if address:
         p.memory.write_words(address, "<qq", 0, _RESOLUTION)
     return 0
@@ -57,7 +58,7 @@ def gettimeofday(p: Process, address: int, zone: int) -> int:
     return 0
 
 
-def _wait(p: Process, address: int, since: int) -> int:
+def wait(p: Process, address: int, since: int = 0) -> int:
     """Let the answer wait for so long; or until then, less the time that it is by that clock."""
     seconds, nanoseconds = p.memory.words(address, "<qq")
     if seconds < 0 or not 0 <= nanoseconds < _SECOND:
@@ -69,14 +70,14 @@ def _wait(p: Process, address: int, since: int) -> int:
 @call(101)
 def nanosleep(p: Process, wanted: int) -> int:
     """Wait."""
-    return _wait(p, wanted, 0)
+    return wait(p, wanted)
 
 
 @call(115)
 def clock_nanosleep(p: Process, clock: int, flags: int, wanted: int) -> int:
     """Wait for so long, or until then."""
-    now = _now(p, clock)
-    return _wait(p, wanted, now if flags & _ABSOLUTE else 0)
+    now = now_of(p, clock)
+    return wait(p, wanted, now if flags & _ABSOLUTE else 0)
 
 
 @call(153)

@@ -1,0 +1,220 @@
+"""Calls of the system with words that no C library gives: an error for who called, and never the end of all lanes."""
+
+import errno
+import os
+import random
+import struct
+import time
+
+import pytest
+
+from lanewise.arm64.linux import run_linux
+from lanewise.arm64.linux.calls import CALLS, Call
+
+E = errno
+CREATE = 0o102
+HERE = -100
+
+
+@pytest.fixture
+def raw(build):
+    """Does calls, each a list of words; gives their results and how the program ended."""
+    program = build("raw")
+
+    def run(*calls, **more):
+        texts = [call if isinstance(call, str) else ";".join(map(str, call)) for call in calls]
+        outcome = run_linux(program, argv=["raw", *texts], timeout=60, **more)[0]
+        return [int(line) for line in outcome.stderr.split()], outcome
+
+    return run
+
+
+def test_lengths(raw):
+    found, _ = raw(
+        [56, HERE, "'/dev/zero"],
+        [63, 3, -1, 0], [63, 3, "$", -1], [63, 3, "$", 2 << 20], [63, 3, -1, 5],
+        [64, 3, -1, 0], [64, 3, "$", -1], [64, 3, "$", 2 << 20],
+        [67, 3, "$", -5, 0], [61, 3, "$", -1],
+    )  # fmt: skip
+    assert found == [
+        3, 0, -E.EINVAL, 1 << 20, -E.EFAULT, 0, -E.EINVAL, 1 << 20, -E.EINVAL, -E.EINVAL,
+    ]  # fmt: skip
+
+
+def test_vectors_are_cut(raw):
+    """Parts that are too long together are moved in part; one of less than nothing is refused."""
+    two = ["=$4096", "=0xc0000", "=$4096", "=0xc0000"]
+    found, _ = raw([56, HERE, "'/dev/zero"], *two, [66, 3, "$", 2], [70, 3, "$", 2, 0], [65, 3, "$", 2])
+    assert found == [3, 1 << 20, 1 << 20, 1 << 20]
+    found, _ = raw([56, HERE, "'/dev/zero"], "=$4096", "=8", "=$4096", "=-1", [66, 3, "$", 2], [65, 3, "$", 2])
+    assert found == [3, -E.EINVAL, -E.EINVAL]
+
+
+def test_sendfile(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"content")
+    begin = [[56, HERE, "'f", 0]]
+    found, done = raw(*begin, "=-1", "=2", "=0x7fffffffffffffff", [71, 1, 3, "$0", 5], [71, 1, 3, "$16", 5],
+                      [71, 1, 3, "$8", 3], [71, 1, 3, 0, -1], [71, 1, 3, 0, 100], dirs={"/w": tmp_path})  # fmt: skip
+    assert found == [3, -E.EINVAL, -E.EINVAL, 3, -E.EINVAL, 7]
+    assert done.stdout == b"ntecontent"
+
+
+@pytest.mark.parametrize("error", [ValueError, OverflowError, struct.error, UnicodeError, MemoryError, OSError])
+def test_errors_that_nobody_thought_of(build, monkeypatch, error):
+    """They are the matter of the lane that called, and others go on."""
+
+    def fail(process):
+        raise error("odd")
+
+    monkeypatch.setitem(CALLS, 5000, Call(fail, 0))
+    found = run_linux(build("raw"), 2, argv=lambda lane: ["raw", "5000" if lane else "172"])
+    wanted = {MemoryError: E.ENOMEM, OSError: E.EIO}.get(error, E.EINVAL)
+    assert [one.stderr for one in found] == [b"1000\n", b"%d\n" % -wanted]
+
+
+def test_any_words(raw, tmp_path):
+    """Whatever words calls are given, all lanes come to an end of their own."""
+    chance = random.Random(4)
+    (tmp_path / "f").write_bytes(bytes(10000))
+    odd = [0, 1, 2, 3, 4, 8, 16, -1, -2, -100, 4096, "$", "$8", "$4194300", "'f", "'..", "'g/../f", 1 << 31, 1 << 63,
+           (1 << 63) - 1, (1 << 64) - 4096, 0x400000]  # fmt: skip
+    waits = {93, 94, 101, 115, 73, 129, 130, 131}
+    numbers = sorted(set(CALLS) - waits)
+    calls = [[56, HERE, "'f", 2], "=-1", "=0x7fffffffffffffff", "=0x7fffffffffffffff", "=0x7fffffffffffffff"]
+    for _ in range(12):
+        lines = [";".join(str(one) for one in (chance.choice(numbers), *chance.choices(odd, k=6))) for _ in range(150)]
+        _, done = raw(*calls, *lines, dirs={"/w": tmp_path}, seed=1)
+        assert done.reason
+
+
+def test_times_out_of_range(raw):
+    """Times that nobody can have."""
+    now = str(1 << 62)
+    found, _ = raw(f"={now}", "=5", f"={now}", "=5", [56, HERE, "'f", CREATE, 0o600], [88, HERE, "'f", "$", 0])
+    assert found[1] < 0
+
+
+# --- memory of the host -----------------------------------------------------------------------------------------------
+
+
+def test_output_limit(build, raw):
+    _, done = raw([64, 1, "$", 600], [64, 1, "$", 600], [64, 1, "$", 600], output_limit=1000)
+    assert (done.reason, done.exit_code, done.signal) == ("output limit", None, None)
+    assert len(done.stdout) + len(done.stderr) == 1000
+    assert str(done).startswith("output limit at 0x")
+    assert raw([64, 1, "$", 600], output_limit=604)[1].exit_code == 0
+    others = run_linux(build("raw"), 2, argv=lambda lane: ["raw", f"64;1;$;{lane * 50}"], output_limit=40)
+    assert [one.reason for one in others] == ["exit", "output limit"]
+
+
+def test_pipes_are_full(raw):
+    found, done = raw(
+        [59, "$", os.O_NONBLOCK],
+        [64, 4, "$", 60000], [64, 4, "$", 60000], [64, 4, "$", 1], [63, 3, "$", 100],
+        [64, 4, "$", 101], [64, 4, "$", 100], [71, 4, 0, 0, 1],
+    )  # fmt: skip
+    assert found == [0, 60000, 5536, -E.EAGAIN, 100, -E.EAGAIN, 100, -E.EAGAIN]
+    assert done.exit_code == 0
+    found, done = raw([59, "$", 0], [64, 4, "$", 65536], [64, 4, "$", 1])
+    assert (found, done.reason) == ([0, 65536], "waits for itself")
+
+
+def test_sendfile_into_a_pipe(raw, tmp_path):
+    """What does not fit is not lost."""
+    (tmp_path / "f").write_bytes(bytes(100_000))
+    found, _ = raw([56, HERE, "'f", 0], [59, "$", 0], [71, 5, 3, 0, 1 << 20], [62, 3, 0, 1], dirs={"/w": tmp_path})
+    assert found == [3, 0, 65536, 65536]
+
+
+def test_unknown_calls_are_counted_up_to_a_limit(raw):
+    assert len(raw(*([number] for number in range(5000, 6200)))[1].unknown_calls) == 1024
+
+
+def test_maps_of_files(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"0123456789" * 300_000)
+    found, done = raw(
+        [56, HERE, "'f", 0],
+        [222, 0, 1 << 31, 1, 2, 3, 0], [222, 0, 20 << 20, 1, 2, 3, 0], [222, 0, 2 << 20, 1, 2, 3, 4096],
+        [64, 1, "%3", 10], [56, HERE, "'/dev/urandom"], [222, 0, 4096, 1, 2, 4, 0], [222, 0, 4096, 1, 2, 0, 0],
+        [56, HERE, "'/dev/zero"], [222, 0, 4096, 3, 2, 5, 0], [222, 0, 4096, 1, 2, 3, (1 << 63) - 4096],
+        [216, "%9", 4096, 17 << 20, 1], [56, HERE, "'f", 1], [222, 0, 4096, 1, 2, 6, 0],
+        dirs={"/w": tmp_path}, memory_size=32 << 20,
+    )  # fmt: skip
+    assert found[1] == -E.ENOMEM
+    assert found[3] > 0
+    assert done.stdout == b"6789012345"
+    assert found[6:8] == [-E.ENODEV, -E.ENODEV]
+    assert found[9] > 0
+    assert found[10] == -E.EINVAL
+    assert found[13] == -E.EACCES
+
+
+def test_a_map_that_does_not_fit_is_not_read(raw, tmp_path):
+    with open(tmp_path / "f", "wb") as file:
+        file.truncate(1 << 40)
+    found, _ = raw([56, HERE, "'f", 0], [222, 0, 15 << 20, 1, 2, 3, 0], [222, 0, 1 << 22, 1, 2, 3, 0],
+                   dirs={"/w": tmp_path}, memory_size=16 << 20)  # fmt: skip
+    assert found[1] == -E.ENOMEM
+    assert found[2] > 0
+
+
+# --- waiting ----------------------------------------------------------------------------------------------------------
+
+
+def test_futex(raw):
+    begin = time.monotonic()
+    found, done = raw(
+        "=7", "=0", "=200000000", "=0", "=-1",
+        [98, "$", 0, 8, 0],
+        [98, "$", 128, 7, "$8"], [98, "$", 9 | 128, 7, "$8", 0, -1], [98, "$", 9 | 256, 7, "$8", 0, -1],
+        [98, "$", 9, 7, "$8", 0, 0], [98, "$2", 0, 7, "$8"], [98, "$", 0, 7, "$24"], [98, 0, 0, 7, 0], [98, "$", 1, 1],
+        [98, "$", 0, 7, 0],
+    )  # fmt: skip
+    assert found == [
+        -E.EAGAIN, -E.ETIMEDOUT, -E.ETIMEDOUT, -E.ETIMEDOUT, -E.EINVAL, -E.EINVAL, -E.EINVAL, -E.EFAULT, 0,
+    ]  # fmt: skip
+    assert 0.2 <= time.monotonic() - begin < 20
+    assert (done.reason, done.signal, done.exit_code) == ("waits for ever", None, None)
+    assert str(done).startswith("waits for ever at 0x")
+
+
+# --- directories ------------------------------------------------------------------------------------------------------
+
+
+def test_back_to_a_directory(raw, tmp_path):
+    (tmp_path / "there" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("there/deep")
+    found, done = raw(
+        [34, HERE, "'sub", 0o777], [49, "'sub"], [49, "'.."], [17, "$", 4096], [64, 1, "$", 3],
+        [35, HERE, "'sub", 0x200], [56, HERE, "'.", 0],
+        [49, "'link/.."], [17, "$", 4096], [64, 1, "$", 9],
+        [49, "'../link"], [17, "$", 4096], [64, 1, "$", 14],
+        [56, HERE, "'/w/link", 0], [50, 4], [49, "'.."], [17, "$", 4096], [64, 1, "$", 9],
+        [49, "'nothing/.."], [49, "'/w/link/../../link/deep"], [35, HERE, "'deep/..", 0x200], [49, "'/nothing/.."],
+        dirs={"/w": tmp_path},
+    )  # fmt: skip
+    assert found[:4] == [0, 0, 0, 3]
+    assert found[5:7] == [0, 3]
+    assert done.stdout == b"/w\0/w/there\0/w/there/deep\0/w/there\0"[: 3 + 9 + 14 + 9]
+    assert found[18:] == [-E.ENOENT, -E.ENOENT, -E.EBUSY, -E.ENOENT]
+
+
+def test_paths_from_one_directory_to_another(raw, tmp_path):
+    for name in ("root/sub/deep", "data"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "data" / "f").write_text("f")
+    (tmp_path / "root" / "link").symlink_to("sub/deep")
+    ways = ["/sub/../data/f", "sub/../data/f", "/link/../../data/f", "/data/../data/f", "/sub/deep/../../data/./f"]
+    wrong = ["/link/../data/f", "/nothing/../data/f", "/data/f/../f"]
+    opens = [[56, HERE, "'" + way, 0] for way in [*ways, *wrong]]
+    found, _ = raw(*opens, [49, "'/sub"], [56, HERE, "'../data/f", 0], dirs={
+        "/": tmp_path / "root", "/data": tmp_path / "data"})  # fmt: skip
+    assert found == [3, 4, 5, 6, 7, -E.ENOENT, -E.ENOENT, -E.ENOTDIR, 0, 8]
+
+
+def test_appending(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"12345")
+    found, _ = raw([56, HERE, "'f", 2], [25, 3, 4, os.O_APPEND], [64, 3, "'ab", 2], [25, 3, 3], [62, 3, 0, 0],
+                   [64, 3, "'c", 1], [25, 3, 4, 0], [62, 3, 0, 0], [64, 3, "'X", 1], dirs={"/w": tmp_path})  # fmt: skip
+    assert found[3] & os.O_APPEND
+    assert (tmp_path / "f").read_bytes() == b"X2345abc"
