@@ -12,7 +12,6 @@ from lanewise.arm64.linux import run_linux
 from lanewise.arm64.linux.calls import CALLS, Call
 
 E = errno
-CREATE = 0o102
 HERE = -100
 
 
@@ -87,11 +86,11 @@ def test_any_words(raw, tmp_path):
         assert done.reason
 
 
-def test_times_out_of_range(raw):
-    """Times that nobody can have."""
-    now = str(1 << 62)
-    found, _ = raw(f"={now}", "=5", f"={now}", "=5", [56, HERE, "'f", CREATE, 0o600], [88, HERE, "'f", "$", 0])
-    assert found[1] < 0
+def test_times_that_there_are_none_of(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"")
+    found, _ = raw("=5", "=0", "=5", "=1000000000", "=5", "=-1", "=5", "=0",
+                   [88, HERE, "'f", "$", 0], [88, HERE, "'f", "$32", 0], dirs={"/w": tmp_path})  # fmt: skip
+    assert found == [-E.EINVAL, -E.EINVAL]
 
 
 # --- memory of the host -----------------------------------------------------------------------------------------------

@@ -246,7 +246,11 @@ def utimensat(p: Process, directory: int, path: int, times: int, flags: int) -> 
 def _time_flag(nanoseconds: int, given: int, now: int) -> int:
     if nanoseconds == _UTIME_OMIT:
         return 0
-    return now if nanoseconds == _UTIME_NOW else given
+    if nanoseconds == _UTIME_NOW:
+        return now
+    if not 0 <= nanoseconds < _SECOND:
+        raise failure(errno.EINVAL)
+    return given
 
 
 @call(166)
