@@ -242,11 +242,11 @@ def test_wrong_arguments(build, more, message):
 
 def test_directories_are_let_go_of(build):
     """Whatever is wrong with them."""
-    before = os.listdir("/proc/self/fd")
+    before = set(os.listdir("/proc/self/fd"))
     for wrong in ({"/data": "/tmp", "/data/": "/tmp"}, {"/data": "/tmp", 1: "/tmp"}):
         with pytest.raises(ArgumentError):
             run_linux(build("bare"), dirs=wrong)
-    assert os.listdir("/proc/self/fd") == before
+    assert set(os.listdir("/proc/self/fd")) <= before  # others may close theirs in the meantime
 
 
 def test_far_too_many_lanes(build):
