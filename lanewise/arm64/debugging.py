@@ -132,7 +132,7 @@ def disassemble(code: bytes, address: int = 0) -> list[str]:
     try:
         import capstone
     except ImportError:
-        raise LanewiseError("disassembly needs the package capstone: install lanewise[arm64]") from None
+        raise LanewiseError("disassembly needs the package capstone: pip install capstone") from None
     engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
     lines = []
     for at in range(0, len(code) - 3, 4):

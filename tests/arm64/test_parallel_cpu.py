@@ -1,5 +1,7 @@
 """ParallelCPU: what people set, run and read, on every device; and what is said where they are mistaken."""
 
+import sys
+
 import numpy as np
 import pytest
 from assembler import NOP, WFI, add, add_imm, b, bne, br, brk, hlt, ldr, movz, program, str_, str_word, subs_imm, svc
@@ -355,6 +357,12 @@ def test_a_disassembly_shows_where_a_lane_is(cpu):
         "-> 0x10: 54ffffc1  b.ne #8",
         "   0x14: d4400000  hlt #0",
     ]
+
+
+def test_without_a_disassembler_it_is_said_how_to_get_one(cpu, monkeypatch):
+    monkeypatch.setitem(sys.modules, "capstone", None)
+    with pytest.raises(lw.LanewiseError, match="disassembly needs the package capstone: pip install capstone"):
+        cpu.debugger.where(0)
 
 
 # --- mistakes --------------------------------------------------------------------------------------------------------
