@@ -15,7 +15,7 @@ from lanewise.arm64.arguments import address_range, content_of, lane_number, lis
 from lanewise.arm64.debugging import Debugger
 from lanewise.arm64.machine import REASONS, RUNNING
 from lanewise.arm64.result import ExecutionResult
-from lanewise.arm64.runners import Translation, runner_for
+from lanewise.arm64.runners import Wanted, runner_for
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, OutOfMemoryError
@@ -69,7 +69,9 @@ class ParallelCPU:
             self.runner.expect_gaps(self._memory.address, self._memory.nbytes)
         self.debugger = Debugger(self)
         """Breakpoints, watchpoints, traces and disassembly."""
-        self._translation: Translation | None = None
+        self._translation: Wanted | None = None
+        self._units: Any = None
+        """Of the translation, the unit of each word."""
         self._loaded: Any = None
         """What the runner runs now."""
 
@@ -314,7 +316,7 @@ class ParallelCPU:
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
         wanted = self.pcs if entries is None else listed(entries, "entries")
         starts = tuple(sorted({whole(one, "an entry", 0, 2**64 - 1) for one in wanted}))
-        self._translation = Translation(base, code, starts)
+        self._translation = Wanted(base, code, starts, self._start)
         self._modified.set(np.zeros_like(self._modified.get()))
 
     def step(self) -> ExecutionResult:
@@ -365,7 +367,8 @@ class ParallelCPU:
         translation = None if self.debugger.active else self._translation
         wanted = translation or self.debugger.active
         if self._loaded != wanted or self._loaded is None:
-            self.runner.load(translation, self.debugger.active)
+            table = self.runner.load(translation, self.debugger.active)
+            self._units = self.device.array(np.frombuffer(table, np.uint32)) if table else None
             self._loaded = wanted
         words = np.zeros(lane.RUN_WORDS, np.uint64)
         words[lane.MEMORY], words[lane.SIZE] = self._memory.address, self._size
@@ -375,6 +378,7 @@ class ParallelCPU:
         words[lane.MODIFIED], words[lane.MODIFIED_STEP] = self._modified.address, 8 if self._spacing else 0
         if self._translation is not None:
             words[lane.CODE], words[lane.CODE_BYTES] = self._translation.base, len(self._translation.code)
+            words[lane.UNITS] = 0 if self._units is None else self._units.address
         words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
 

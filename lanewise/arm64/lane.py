@@ -19,20 +19,24 @@ SATURATED = 27
 """The bit of `fpsr` that stays set once a number was too large or too small for its place."""
 VECTORS = 44
 """32 registers of 16 bytes."""
-WORDS = 108
+REMAINING, UNTIL, FLAG_BYTES = 108, 109, 110
+"""While translated code runs: how many instructions may still do so, how many the lane will have run when they have,
+and the flags, a byte for each."""
+WORDS = 112
 
 LARGEST_ACCESS = 64
 """Bytes that one instruction uses at most: memory is no smaller, or there would be no place where it fits."""
 
 (
     MEMORY, SIZE, LANES, LIMIT, STATES, NEXT, SPACING, FRESH, SUMMARIES, DEBUG, CODE, CODE_BYTES, MODIFIED,
-    MODIFIED_STEP, START, SLICE, ANSWERS, RUN_WORDS,
-) = range(18)  # fmt: skip
+    MODIFIED_STEP, START, SLICE, ANSWERS, UNITS, RUN_WORDS,
+) = range(19)  # fmt: skip
 """What a run is told: where memory is and how large, how many lanes, how many instructions each may run, where lanes
 are, which is next, from one lane's memory to the next (0 if they share it), whether lanes begin anew or go on, where to
 say what became of them, where breakpoints are, which part of memory is translated, and where to say that it was
 changed, with the bytes from one lane's place to the next; the address of memory's first byte, how many instructions
-each lane may run this time, and where there are answers to the calls that lanes stopped for (0 for none)."""
+each lane may run this time, where there are answers to the calls that lanes stopped for (0 for none), and where the
+table is that says which unit of the translation each word is an entry of."""
 
 SUMMARY = (PC, CYCLES, REASON, DETAIL, *range(REGISTERS, REGISTERS + 6), REGISTERS + 8)
 """What is said of each lane: where it is and why, and the registers that a call of the system has its arguments in."""

@@ -36,7 +36,11 @@ class LaneMachine(Machine):
 
     def _special(self, name: str) -> str:
         """Where one is: in the lane's state, as few instructions need them and registers are few."""
-        return self.pointer(f"getelementptr i64, ptr %lane, i64 {lane.SPECIAL[name]}")
+        return self._word(lane.SPECIAL[name])
+
+    def _word(self, number: int) -> str:
+        """Where a word of the lane's state is."""
+        return self.pointer(f"getelementptr i64, ptr %lane, i64 {number}")
 
     def cycles(self) -> Value:
         return self.assign(64, "load i64, ptr %cycles")
@@ -46,6 +50,11 @@ class LaneMachine(Machine):
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
+    first_byte = Value(64, "%start")
+    """The address where memory begins."""
+    code_place = Value(64, "%code"), Value(64, "%code_bytes")
+    """What part of it is translated: where it begins, and how long it is."""
+
     def check(self, address: Value, count: int, access: Access) -> None:
         self.stop_if(self.outside(address, count), MEMORY, address)
         if "w" in access:
@@ -53,13 +62,14 @@ class LaneMachine(Machine):
 
     def outside(self, address: Value, count: int) -> Value:
         """Whether some of the bytes from an address on are not in memory."""
-        offset = self.sub(address, Value(64, "%start"))
+        offset = self.sub(address, self.first_byte)
         return self.compare("ugt", offset, self.sub(Value(64, "%size"), count))
 
     def _note_change(self, address: Value, count: int) -> None:
         """Say so if bytes are changed that are translated: the translation is no longer what they mean."""
-        end = self.add(self.sub(address, Value(64, "%code")), count - 1)
-        inside = self.compare("ult", end, self.add(Value(64, "%code_bytes"), count - 1))
+        first, length = self.code_place
+        end = self.add(self.sub(address, first), count - 1)
+        inside = self.compare("ult", end, self.add(length, count - 1))
         change, on = self.label("change"), self.label("on")
         self.emit(f"br {inside.typed}, label %{change}, label %{on}, !prof !0")
         self.start(change)

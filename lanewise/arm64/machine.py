@@ -65,6 +65,9 @@ class Machine(Writer):
         for name, value in zip("nzcv", (n, z, c, v), strict=True):
             self.set_flag(name, value)
 
+    def compared(self, x: Value, y: Value) -> None:
+        """The flags are now those of a subtraction."""
+
     @abstractmethod
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         """The number of 64 bits that a logical instruction has in its word; 0 if there is none."""

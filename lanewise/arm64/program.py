@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+from lanewise import settings
 from lanewise.compiler import OPTIMISED, Cache, Job, Target, bundle, compile_guest, default_cache, unbundle
+
+_LARGE = 10_000
+"""Instructions from which on a translation is optimised less: each takes LLVM half a millisecond even so."""
+_LARGE_LEVEL = 1
 
 
 def interpreter_code(target: Target, debugging: bool = False) -> list[bytes]:
     """The interpreter, from the cache or compiled; or one that looks for breakpoints, which is slower."""
-    return _cached(target, f"interpreter {debugging}", b"", lambda: interpreter_ir(target, debugging))
+    return _cached(target, f"interpreter {debugging}", lambda: interpreter_ir(target, debugging))
 
 
 def interpreter_ir(target: Target, debugging: bool = False) -> list[str]:
@@ -24,22 +30,25 @@ def interpreter_ir(target: Target, debugging: bool = False) -> list[str]:
     return [common + piece for piece in Interpreter(target.kind == "nvptx", debugging).pieces()]
 
 
-def translated_code(target: Target, code: bytes, base: int, entries: tuple[int, ...]) -> list[bytes]:
-    """Code for what lies in memory at `base`, from some addresses on."""
+def translated_code(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int) -> list[bytes]:
+    """Code for what lies in memory at `base`, from some addresses on; the table of its units is the first piece."""
+    key = _key(target, f"translated {base} {entries} {start}", content)
+    stored = default_cache().get(key)
+    if stored is not None:
+        return unbundle(stored)
+    from lanewise.arm64.translation import Translation
 
-    def ir() -> list[str]:
-        from lanewise.arm64.translator import Translator
-
-        return [_common(target) + Translator(target.kind == "nvptx", code, base).translate(entries)]
-
-    return _cached(target, f"translated {base} {entries}", code, ir)
+    made = Translation(target.kind == "nvptx", content, base, entries, start)
+    codes = [made.table(), *_compiled(target, made.pieces(), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)]
+    default_cache().put(key, bundle(codes))
+    return codes
 
 
 def entry_code(target: Target, translated: bool) -> list[bytes]:
     """The entry of launches."""
     from lanewise.arm64.entry import entry_ir
 
-    return _cached(target, f"entry {translated}", b"", lambda: [entry_ir(target.kind == "nvptx", translated)])
+    return _cached(target, f"entry {translated}", lambda: [entry_ir(target.kind == "nvptx", translated)])
 
 
 def _common(target: Target) -> str:
@@ -51,15 +60,29 @@ def _common(target: Target) -> str:
     return constants() + (accesses() if target.kind == "nvptx" else "") + exchange(target)
 
 
-def _cached(target: Target, what: str, of: bytes, ir: Callable[[], list[str]]) -> list[bytes]:
-    store = default_cache()
-    key = Cache.key_of("arm64", _sources(), target.key, what, of)
-    stored = store.get(key)
+def _key(target: Target, what: str, of: bytes) -> str:
+    return Cache.key_of("arm64", _sources(), target.key, what, of)
+
+
+def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[bytes]:
+    key = _key(target, what, b"")
+    stored = default_cache().get(key)
     if stored is not None:
         return unbundle(stored)
     codes = compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None)
-    store.put(key, bundle(codes))
+    default_cache().put(key, bundle(codes))
     return codes
+
+
+def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
+    """Compile pieces as they come."""
+    common = _common(target)
+    with ThreadPoolExecutor(settings.cpu_threads() + 1) as pool:
+
+        def compiled(text: str) -> bytes:
+            return compile_guest([Job(common + text, target, "arm64", level)], cache=None)[0]
+
+        return [made.result() for made in [pool.submit(compiled, text) for text in pieces]]
 
 
 @cache

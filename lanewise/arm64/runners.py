@@ -28,27 +28,32 @@ _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void
 
 
 @dataclass(frozen=True)
-class Translation:
-    """What is to be translated: the code at an address, from some entries on."""
+class Wanted:
+    """What is to be translated: the code at an address, from some entries on, in memory that begins somewhere."""
 
     base: int
     code: bytes
     entries: tuple[int, ...]
+    start: int
 
 
-def _pieces(target: Target, translation: Translation | None, debugging: bool) -> list[bytes]:
-    """All code that a launch needs."""
-    pieces = [*entry_code(target, translation is not None), *interpreter_code(target, debugging)]
-    if translation is not None:
-        pieces += translated_code(target, translation.code, translation.base, translation.entries)
-    return pieces
+def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[list[bytes], bytes]:
+    """All code that a launch needs, and the table of the translation's units."""
+    pieces = [*entry_code(target, wanted is not None), *interpreter_code(target, debugging)]
+    if wanted is None:
+        return pieces, b""
+    table, *code = translated_code(target, wanted.code, wanted.base, wanted.entries, wanted.start)
+    return pieces + code, table
 
 
 class Runner(Protocol):
     """Lanes on one device."""
 
-    def load(self, translation: Translation | None, debugging: bool) -> None:
-        """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if there is one."""
+    def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
+        """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if one is wanted.
+
+        Gives the table of its units.
+        """
 
     def run(self, words: Words, lanes: int, active: int) -> None:
         """Run all lanes as the words say, of which so many will do something, and wait for them."""
@@ -66,13 +71,14 @@ class Runner(Protocol):
         """Lanes will leave most of this memory untouched."""
 
 
-def _native(translation: Translation | None, debugging: bool) -> NativeCode:
-    library = load_object(_pieces(Target.host(), translation, debugging), [ENTRY], {})
-    return NativeCode("arm64", library.address(ENTRY), library)
+def _native(wanted: Wanted | None, debugging: bool) -> tuple[NativeCode, bytes]:
+    pieces, table = _pieces(Target.host(), wanted, debugging)
+    library = load_object(pieces, [ENTRY], {})
+    return NativeCode("arm64", library.address(ENTRY), library), table
 
 
 @cache
-def _interpreter(debugging: bool) -> NativeCode:
+def _interpreter(debugging: bool) -> tuple[NativeCode, bytes]:
     """What all who translate nothing run; a short program would be over before it is loaded again."""
     return _native(None, debugging)
 
@@ -84,8 +90,9 @@ class CpuRunner:
         self._device = device
         self._code: NativeCode | None = None
 
-    def load(self, translation: Translation | None, debugging: bool) -> None:
-        self._code = _interpreter(debugging) if translation is None else _native(translation, debugging)
+    def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
+        self._code, table = _interpreter(debugging) if wanted is None else _native(wanted, debugging)
+        return table
 
     def run(self, words: Words, lanes: int, active: int) -> None:
         assert self._code is not None
@@ -133,9 +140,10 @@ class CudaRunner:
         self._device = device
         self._kernel: Any = None
 
-    def load(self, translation: Translation | None, debugging: bool) -> None:
-        pieces = _pieces(self._device.target, translation, debugging)
+    def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
+        pieces, table = _pieces(self._device.target, wanted, debugging)
         self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
+        return table
 
     def run(self, words: Words, lanes: int, active: int) -> None:
         told = self._device.array(words)

@@ -1,88 +1,139 @@
 """The translator: code that is known before it runs, with registers in registers.
 
-Blocks of instructions become blocks of one function. A block begins by counting its instructions, and leaves to the
+The blocks of a unit become those of one function. A block begins by counting its instructions, and leaves to the
 interpreter if there are not so many left to run: so a lane stops after exactly as many as it may. Where an instruction
-stops the lane, the count is put right. Ways that are not known end in a switch over all blocks; what is no block is
-left to the interpreter, too.
+stops the lane, the count is put right. Where the way on is not known, or is in another unit, the table says whose it
+is; what is in none is left to the interpreter.
+
+A unit has registers in variables of its own, which it brings from the lane's state when it is entered. A whole program
+puts back all that it may have set where it is left, so that its loops change registers alone. Where there are many
+units, each block puts back what it has set: with hundreds of ways out that all put back the same, each with values of
+its own, LLVM would take minutes. The flags, of which many are set and few read, are put back where a unit is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from lanewise.arm64 import lane
 from lanewise.arm64.bitmasks import logical_immediate
-from lanewise.arm64.finding import fields_of, row_of
+from lanewise.arm64.finding import Block, Code, fields_of, row_of
 from lanewise.arm64.lane_machine import LaneMachine
+from lanewise.arm64.liveness import Uses, set_behind
 from lanewise.arm64.machine import LEFT
+from lanewise.arm64.units import Unit
 from lanewise.arm64.values import Value, known
 
-_LONGEST = 64
-"""Instructions in a block."""
-_MOST_BLOCKS = 20_000
+UNIT_PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i32 %left.in, ptr %units, ptr %modified"
+"""What the function of a unit is given: the lane's state, where address 0 of its memory would be, how large that is, how
+many instructions may still run, the unit of each word, and where to say that translated code was changed."""
+_CELLS = {"pc": lane.PC, "reason": lane.REASON, "detail": lane.DETAIL, "remaining": lane.REMAINING}
+"""Words of a lane's state that have names in the function of a unit."""
+_FLAGS = frozenset("nzcv")
+_REGISTERS = frozenset(f"{kind}{number}" for kind in ("x", "vector") for number in range(32))
+_COMPARISONS = ("eq", "ne", "uge", "ult", "", "", "", "", "ugt", "ule", "sge", "slt", "sgt", "sle")
+"""What conditions mean behind a subtraction with flags, by their numbers; overflow and sign are not among them."""
 
 
-class Translator(LaneMachine):
-    """A function of blocks from some addresses on."""
+def unit_name(number: int) -> str:
+    """The function of a unit."""
+    return f"arm64_unit_{number}"
 
-    def __init__(self, gpu: bool, code: bytes, base: int) -> None:
-        """`code` is what lies in memory from address `base` on."""
+
+class UnitTranslator(LaneMachine):
+    """The function of one unit."""
+
+    def __init__(self, gpu: bool, code: Code, start: int, unit: Unit, owners: Mapping[int, int], whole: bool) -> None:
+        """`owners` are the units of all blocks by where they begin; `whole` says that there is no other unit."""
         super().__init__(gpu)
-        self._code = code
-        self._base = base
+        self._code, self._start, self._unit, self._owners, self._whole = code, start, unit, owners, whole
+        self.called: set[int] = set()
+        """Other units that it names."""
         self._at = 0
+        """The block that is being written."""
         self._before = 0
         """Instructions of the block ahead of this one."""
-        self._count = ""
+        self._count = known(32, 0)
+        """How many could run when the block began."""
         self._ways: tuple[Value | None, Value] | None = None
-        self._writes = False
+        self._writes_code = False
         """Whether the instruction changes memory."""
-        self._wanted: list[int] = []
-        self._labels: dict[int, str] = {}
+        self._compared: tuple[Value, Value] | None = None
+        self._uses: dict[int, Uses] = {}
+        self._late = _REGISTERS | _FLAGS if whole else _FLAGS
+        """What is put back where the unit is left."""
+        self._outs: list[tuple[int, int | None]] = []
+        """Blocks that leave, and for where, if that is known."""
 
     # --- registers ---------------------------------------------------------------------------------------------------
+
+    def _reads(self, name: str) -> str:
+        self._uses[self._at].reads.add(name)
+        return f"%{name}"
+
+    def _writes(self, name: str) -> str:
+        self._uses[self._at].writes.add(name)
+        return f"%{name}"
 
     def read(self, number: Value, bits: int = 64, *, sp: bool = False) -> Value:
         if number.number == 31 and not sp:
             return known(bits, 0)
-        return self.resize(self.assign(64, f"load i64, ptr %x{number.number}"), bits)
+        return self.resize(self.assign(64, f"load i64, ptr {self._reads(f'x{number.number}')}"), bits)
 
     def write(self, number: Value, value: Value, *, sp: bool = False) -> None:
         if number.number != 31 or sp:
-            self.emit(f"store {self.resize(value, 64).typed}, ptr %x{number.number}")
+            self.emit(f"store {self.resize(value, 64).typed}, ptr {self._writes(f'x{number.number}')}")
 
     def read_vector(self, number: Value, bits: int = 128) -> Value:
-        return self.resize(self.assign(128, f"load i128, ptr %vector{number.number}"), bits)
+        whole = self.pointer(f"load <2 x i64>, ptr {self._reads(f'vector{number.number}')}")
+        if bits == 64:
+            return self.assign(64, f"extractelement <2 x i64> {whole}, i32 0")
+        return self.resize(self.assign(128, f"bitcast <2 x i64> {whole} to i128"), bits)
 
     def write_vector(self, number: Value, value: Value) -> None:
-        self.emit(f"store {self.resize(value, 128).typed}, ptr %vector{number.number}")
+        at = self._writes(f"vector{number.number}")
+        if value.bits == 64:
+            made = self.pointer(f"insertelement <2 x i64> zeroinitializer, {value.typed}, i32 0")
+        else:
+            made = self.pointer(f"bitcast {self.resize(value, 128).typed} to <2 x i64>")
+        self.emit(f"store <2 x i64> {made}, ptr {at}")
+
+    def flag(self, name: str) -> Value:
+        return self.assign(1, f"load i1, ptr {self._reads(name)}")
+
+    def set_flag(self, name: str, value: Value) -> None:
+        self._compared = None
+        self.emit(f"store {value.typed}, ptr {self._writes(name)}")
+
+    def compared(self, x: Value, y: Value) -> None:
+        self._compared = x, y
+
+    def holds(self, condition: Value) -> Value:
+        if self._compared is not None and condition.number < 14 and _COMPARISONS[condition.number]:
+            return self.compare(_COMPARISONS[condition.number], *self._compared)
+        return super().holds(condition)
 
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         return known(64, logical_immediate(n.number << 12 | immr.number << 6 | imms.number))
 
     def cycles(self) -> Value:
-        return self.add(Value(64, self._count), self._before)  # those of the block are counted when it begins
+        until = self.assign(64, f"load i64, ptr {self._word(lane.UNTIL)}")
+        return self.sub(until, self.resize(self._left(), 64))
 
-    def enter(self) -> list[str]:
-        lines = []
-        for number in range(32):
-            lines.append(f"%x{number} = alloca i64")
-            lines.append(f"%in.x{number}.at = getelementptr i64, ptr %lane, i64 {lane.REGISTERS + number}")
-            lines.append(f"%in.x{number} = load i64, ptr %in.x{number}.at")
-            lines.append(f"store i64 %in.x{number}, ptr %x{number}")
-            lines.append(f"%v{number}.at = getelementptr i64, ptr %lane, i64 {lane.VECTORS + 2 * number}")
-            lines.append(f"%vector{number} = alloca i128")
-            lines.append(f"%in.v{number} = load i128, ptr %v{number}.at, align 8")
-            lines.append(f"store i128 %in.v{number}, ptr %vector{number}")
-        return lines
+    def _left(self, more: int = 0) -> Value:
+        """How many instructions could still run ahead of this one, or some further on."""
+        return self.sub(self._count, self._before + more)
 
-    def leave_registers(self) -> None:
-        for number in range(32):
-            value = self.assign(64, f"load i64, ptr %x{number}")
-            at = self.pointer(f"getelementptr i64, ptr %lane, i64 {lane.REGISTERS + number}")
-            self.emit(f"store {value.typed}, ptr {at}")
-            vector = self.assign(128, f"load i128, ptr %vector{number}")
-            self.emit(f"store {vector.typed}, ptr %v{number}.at, align 8")
+    # --- memory ------------------------------------------------------------------------------------------------------
+
+    @property
+    def first_byte(self) -> Value:
+        return known(64, self._start)
+
+    @property
+    def code_place(self) -> tuple[Value, Value]:
+        return known(64, self._code.base), known(64, len(self._code.content))
 
     # --- ways on -----------------------------------------------------------------------------------------------------
 
@@ -95,22 +146,37 @@ class Translator(LaneMachine):
     def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
         if flag.known and not flag.number:
             return
-        stop, on = self.label("stop"), self.label("on")
-        self.emit(f"br {flag.typed}, label %{stop}, label %{on}, !prof !0")
-        self.start(stop)
-        self.emit(f"store i64 {reason}, ptr %reason")
-        self.emit(f"store {detail.typed}, ptr %detail")
-        self.emit(f"store {self.pc.typed}, ptr %pc.at")
-        self.emit(f"store {self.add(Value(64, self._count), self._before).typed}, ptr %cycles")
-        self.emit("br label %stopped")
+        with self._rarely(flag):
+            self.emit(f"store {detail.typed}, ptr %at.detail")
+            self._stop(reason, self.pc, self._left())
+
+    @contextmanager
+    def _rarely(self, flag: Value) -> Iterator[None]:
+        """Write what happens if a bit is set, and goes elsewhere then."""
+        some, on = self.label("some"), self.label("on")
+        self.emit(f"br {flag.typed}, label %{some}, label %{on}, !prof !0")
+        self.start(some)
+        yield
         self.start(on)
 
+    def _stop(self, reason: int, pc: Value, left: Value) -> None:
+        """Leave in the midst of a block."""
+        self._put_back(self._set_here())
+        self.emit(f"store i64 {reason}, ptr %at.reason")
+        self.emit(f"store {pc.typed}, ptr %at.pc")
+        self.emit(f"store {left.typed}, ptr %left")
+        self.emit("br label %stopped")
+
+    def _set_here(self) -> set[str]:
+        """Registers that are not put back where the unit is left, and that this block has set so far."""
+        return set() if self._whole else self._uses[self._at].writes - _FLAGS
+
     def changed(self) -> None:
-        self._writes = True
+        self._writes_code = True
         self.emit("store i1 true, ptr %wrote")
 
     def fetch_anew(self) -> None:
-        self._writes = True
+        self._writes_code = True
         changed = self.assign(64, "load atomic i64, ptr %modified monotonic, align 8")
         self.emit(f"store {self.compare('ne', changed, 0).typed}, ptr %wrote")
 
@@ -118,115 +184,168 @@ class Translator(LaneMachine):
         """Behind an instruction that has changed translated code, its own block perhaps, or has heard that another lane
         did: the interpreter goes on."""
         self.head.append("%wrote = alloca i1")
-        flag = self.assign(1, "load i1, ptr %wrote")
-        leave, on = self.label("leave"), self.label("on")
-        self.emit(f"br {flag.typed}, label %{leave}, label %{on}, !prof !0")
-        self.start(leave)
-        self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
-        self.emit(f"store {self.add(Value(64, self._count), self._before + 1).typed}, ptr %cycles")
-        self.emit("br label %leave")
-        self.start(on)
+        with self._rarely(self.assign(1, "load i1, ptr %wrote")):
+            self._stop(LEFT, self.add(self.pc, 4), self._left(1))
 
     # --- the whole ---------------------------------------------------------------------------------------------------
 
-    def translate(self, entries: Iterable[int]) -> str:
-        """The function that runs a lane as far as code from these addresses on goes."""
-        self._wanted = list(entries)
-        done: set[int] = set()
-        while self._wanted and len(done) < _MOST_BLOCKS:
-            address = self._wanted.pop()
-            word = self._word(address)
-            if address not in done and word is not None and row_of(word) is not None:
-                done.add(address)
-                self._block(address)
-        for address, label in self._labels.items():
-            if address not in done:
-                self.start(label)
-                self.emit(f"store i64 {address}, ptr %pc.at")
-                self.emit("br label %leave")
-        self.start("dispatch")
-        self.emit("%where = load i64, ptr %pc.at")
-        cases = " ".join(f"i64 {address}, label %{self._labels[address]}" for address in sorted(done))
-        self.emit(f"switch i64 %where, label %leave [ {cases} ]")
-        self.start("leave")
-        self.emit(f"store i64 {LEFT}, ptr %reason")
+    def text(self) -> str:
+        """The function in LLVM's text."""
+        unit = self._unit
+        for block in unit.blocks.values():
+            self._block(block)
+        if self._whole:
+            self._dispatch()
+        behind = set_behind(self._uses)
+        for at, target in self._outs:
+            self._out(at, target, behind[at] & self._late)
+        self.start("leaving")
+        self.emit(f"store i64 {LEFT}, ptr %at.reason")
         self.emit("br label %stopped")
         self.start("stopped")
-        self.leave()
-        return self.function("arm64_translated", "dispatch")
+        self._put_back({name for uses in self._uses.values() for name in uses.writes & self._late})
+        self.emit("br label %returning")
+        self.start("returning")
+        self.emit(f"store {self.assign(32, 'load i32, ptr %left').typed}, ptr %at.remaining")
+        self.emit("ret void")
+        body, self.lines = self.lines, []
+        self._enter()
+        lines = "\n".join([*self.lines, *body])
+        return f"define void @{unit_name(unit.number)}({UNIT_PARAMETERS}) {{\n{lines}\n}}\n"
 
-    def _word(self, address: int) -> int | None:
-        at = address - self._base
-        if address % 4 or not 0 <= at <= len(self._code) - 4:
-            return None
-        return int.from_bytes(self._code[at : at + 4], "little")
+    def _enter(self) -> None:
+        """Bring registers and go on where the lane is."""
+        names = sorted({name for uses in self._uses.values() for name in uses.reads | uses.writes})
+        self.start("entry")
+        for line in dict.fromkeys(self.head):
+            self.emit(line)
+        self.emit("%left = alloca i32")
+        for name in names:
+            self.emit(f"%{name} = alloca {_type(name)}")
+            self.emit(f"%at.{name} = getelementptr i8, ptr %lane, i64 {_place(name)}")
+        for name, number in _CELLS.items():
+            self.emit(f"%at.{name} = getelementptr i64, ptr %lane, i64 {number}")
+        for name in names:
+            self._bring(name)
+        first = self.assign(32, "load i32, ptr %at.remaining") if self.gpu else Value(32, "%left.in")
+        self.emit(f"store {first.typed}, ptr %left")
+        self._switch(self.assign(64, "load i64, ptr %at.pc"), "nowhere")
+        self.start("nowhere")
+        self.emit("unreachable")  # the table names the unit for its entries alone
 
-    def _label(self, address: int) -> str:
-        if address not in self._labels:
-            self._labels[address] = self.label(f"at_{address:x}")
-        return self._labels[address]
+    def _switch(self, pc: Value, other: str) -> None:
+        cases = " ".join(f"i64 {address}, label %at_{address:x}" for address in sorted(self._unit.entries))
+        self.emit(f"switch {pc.typed}, label %{other} [ {cases} ]")
 
-    def _block(self, address: int) -> None:
-        self.start(self._label(address))
-        words = self._words(address)
-        count = self.assign(64, "load i64, ptr %cycles")
-        after = self.add(count, len(words))
-        enough, short = self.label("enough"), self.label("short")
-        beyond = self.compare("ugt", after, Value(64, "%limit"))
-        self.emit(f"br {beyond.typed}, label %{short}, label %{enough}, !prof !0")
-        self.start(short)
-        self.emit(f"store i64 {address}, ptr %pc.at")
-        self.emit("br label %leave")
-        self.start(enough)
-        self.emit(f"store {after.typed}, ptr %cycles")
-        self._count = count.text
+    def _bring(self, name: str) -> None:
+        if name in "nzcv":
+            byte = self.assign(8, f"load i8, ptr %at.{name}")
+            self.emit(f"store {self.resize(byte, 1).typed}, ptr %{name}")
+            return
+        value = self.pointer(f"load {_type(name)}, ptr %at.{name}, align 8")
+        self.emit(f"store {_type(name)} {value}, ptr %{name}")
+
+    def _put_back(self, names: Iterable[str]) -> None:
+        for name in sorted(names):
+            if name in "nzcv":
+                byte = self.resize(self.assign(1, f"load i1, ptr %{name}"), 8)
+                self.emit(f"store {byte.typed}, ptr %at.{name}")
+                continue
+            value = self.pointer(f"load {_type(name)}, ptr %{name}")
+            self.emit(f"store {_type(name)} {value}, ptr %at.{name}, align 8")
+
+    def _block(self, block: Block) -> None:
+        """All of a block but how it goes on."""
+        self._at = block.address
+        self._uses[block.address] = Uses()
+        self._compared = None
+        self.start(f"at_{block.address:x}")
+        self._count = self.assign(32, "load i32, ptr %left")
+        with self._rarely(self.compare("ult", self._count, len(block.words))):
+            self.emit(f"store i64 {block.address}, ptr %at.pc")
+            self.emit("br label %leaving")
+        self.emit(f"store {self.sub(self._count, len(block.words)).typed}, ptr %left")
         self._ways = None
-        for number, word in enumerate(words):
+        for number, word in enumerate(block.words):
             self._before = number
-            self.pc = known(64, address + 4 * number)
+            self.pc = known(64, block.address + 4 * number)
             row = row_of(word)
             assert row is not None
-            self._writes = False
+            self._writes_code = False
             at = len(self.lines)
             row.meaning(self, fields_of(row, word))
-            if self._writes:
+            if self._writes_code:
                 self.lines.insert(at, "  store i1 false, ptr %wrote")
                 self._leave_if_changed()
-            if dict(row.settled).get({"b": "op", "br": "opc"}.get(row.name, "")) == 1:  # a call, which comes back
-                self._wanted.append(address + 4 * number + 4)
-                self._label(address + 4 * number + 4)
-        self._go_on(known(64, address + 4 * len(words)))
-
-    def _words(self, address: int) -> list[int]:
-        """The words of a block: up to a branch, or what is no instruction, or another block."""
-        words: list[int] = []
-        while len(words) < _LONGEST and (word := self._word(address)) is not None:
-            row = row_of(word)
-            if row is None or (words and address in self._labels):
-                break
-            words.append(word)
-            address += 4
-            if row.name in ENDS:
-                break
-        return words
+        self._put_back(self._set_here())
+        self._go_on(known(64, block.end))
 
     def _go_on(self, behind: Value) -> None:
         flag, target = self._ways or (None, behind)
-        if flag is not None and not flag.known:
-            self.emit(f"br {flag.typed}, label %{self._target(target)}, label %{self._target(behind)}")
-            return
-        if flag is not None and not flag.number:
-            target = behind
-        if target.known:
-            self.emit(f"br label %{self._target(target)}")
+        if flag is not None and flag.known:
+            flag, target = None, target if flag.number else behind
+        if flag is None:
+            self.emit(f"br label %{self._way(target)}")
         else:
-            self.emit(f"store {target.typed}, ptr %pc.at")
-            self.emit("br label %dispatch")
+            self.emit(f"br {flag.typed}, label %{self._way(target)}, label %{self._way(behind)}")
 
-    def _target(self, address: Value) -> str:
-        self._wanted.append(address.number)
-        return self._label(address.number)
+    def _way(self, target: Value) -> str:
+        """The label of where a block goes on: there, or where it leaves."""
+        uses = self._uses[self._at]
+        if target.known and target.number in self._unit.blocks:
+            uses.ways = (*uses.ways, target.number)
+            return f"at_{target.number:x}"
+        if not target.known:
+            self.emit(f"store {target.typed}, ptr %at.pc")
+            if self._whole:
+                return "dispatch"
+        self._outs.append((self._at, target.number if target.known else None))
+        return _out_label(*self._outs[-1])
+
+    def _out(self, at: int, target: int | None, names: Iterable[str]) -> None:
+        """Leave behind a block for an address that is known, or that the lane's state has already."""
+        self.start(_out_label(at, target))
+        if target is None:
+            self._put_back(names)
+            self._leave_for("arm64_go")
+            return
+        self.emit(f"store i64 {target}, ptr %at.pc")
+        owner = self._owners.get(target)
+        if owner is None:
+            self.emit("br label %leaving")
+            return
+        self._put_back(names)
+        self.called.add(owner)
+        self._leave_for(unit_name(owner))
+
+    def _leave_for(self, name: str) -> None:
+        """Go on in another function: on a GPU who called this one does so, for there calls cannot take its place."""
+        if self.gpu:
+            self.emit("br label %returning")
+            return
+        left = self.assign(32, "load i32, ptr %left")
+        given = UNIT_PARAMETERS.replace("i32 %left.in", left.typed)
+        self.emit(f"musttail call void @{name}({given})")
+        self.emit("ret void")
+
+    def _dispatch(self) -> None:
+        """Go where the lane wants to, if that is here."""
+        self.start("dispatch")
+        self._switch(self.assign(64, "load i64, ptr %at.pc"), "leaving")
 
 
-ENDS = ("b", "b.cond", "cbz", "tbz", "br", "svc", "brk", "hlt")
-"""Rows behind which a block ends."""
+def _out_label(at: int, target: int | None) -> str:
+    return f"out_{at:x}" if target is None else f"out_{at:x}_{target:x}"
+
+
+def _type(name: str) -> str:
+    return "i1" if name in "nzcv" else "<2 x i64>" if name.startswith("vector") else "i64"
+
+
+def _place(name: str) -> int:
+    """Where in a lane's state a register is, in bytes."""
+    if name in "nzcv":
+        return 8 * lane.FLAG_BYTES + "nzcv".index(name)
+    if name.startswith("vector"):
+        return 8 * (lane.VECTORS + 2 * int(name.removeprefix("vector")))
+    return 8 * (lane.REGISTERS + int(name[1:]))

@@ -442,4 +442,4 @@ def test_the_state_of_a_lane_has_a_place_for_everything():
     assert len(set(places)) == len(places)
     assert max(places) < lane.VECTORS
     assert lane.VECTORS % 2 == 0
-    assert lane.WORDS == lane.VECTORS + 64
+    assert lane.REMAINING == lane.VECTORS + 64

@@ -28,11 +28,20 @@ def negative(m: Machine, x: Value) -> Value:
 
 def add_with_carry(m: Machine, f: Fields, x: Value, y: Value, *, sp: bool = False, carry: Value | None = None) -> None:
     """Add or subtract (`op`), perhaps with flags (`S`); then register 31 is nowhere, else the stack pointer if `sp`."""
-    if f.op.number:
-        y = m.invert(y)
-    total, carried, overflow = sums(m, x, y, known(1, f.op.number) if carry is None else carry)
+    subtracts = bool(f.op.number)
+    if carry is not None:
+        total, carried, overflow = sums(m, x, m.invert(y) if subtracts else y, carry)
+    elif subtracts:
+        total, carried = m.sub(x, y), m.compare("uge", x, y)
+        overflow = negative(m, m.both(m.differ(x, y), m.differ(total, x)))
+    else:
+        total = m.add(x, y)
+        carried = m.compare("ult", total, x)
+        overflow = negative(m, m.both(m.differ(total, x), m.differ(total, y)))
     if f.S.number:
         m.set_flags(negative(m, total), m.compare("eq", total, 0), carried, overflow)
+        if subtracts and carry is None:
+            m.compared(x, y)
     m.write(f.Rd, total, sp=sp and not f.S.number)
 
 

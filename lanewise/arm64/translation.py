@@ -1,0 +1,187 @@
+"""A whole translation: functions of units in pieces that are compiled side by side, and what goes from one to another.
+
+A table has a number for each word of the code: that of the unit that it is an entry of, from 1 on, or 0. On a CPU units
+go on in each other by calls that take their place. A GPU has none such: there a loop calls one unit after the other,
+and lanes meet in it again; the lane's state is copied to memory that is fast for each thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lanewise.arm64 import lane
+from lanewise.arm64.finding import Code
+from lanewise.arm64.lane_machine import PARAMETERS
+from lanewise.arm64.machine import LEFT, RUNNING
+from lanewise.arm64.translator import UNIT_PARAMETERS, UnitTranslator, unit_name
+from lanewise.arm64.units import Unit, find_units
+
+_PIECE = 3000
+"""Instructions in a piece, or a unit more."""
+
+
+class Translation:
+    """The units of some code."""
+
+    def __init__(self, gpu: bool, content: bytes, base: int, entries: Sequence[int], start: int) -> None:
+        self._gpu, self._start, self._code = gpu, start, Code(content, base)
+        self._units = find_units(self._code, entries)
+
+    @property
+    def size(self) -> int:
+        """How many instructions there are."""
+        return sum(unit.size for unit in self._units)
+
+    def table(self) -> bytes:
+        """The number for each word."""
+        numbers = np.zeros(len(self._code.content) // 4, np.uint32)
+        for unit in self._units:
+            numbers[(np.array(sorted(unit.entries), np.int64) - self._code.base) // 4] = unit.number + 1
+        return numbers.tobytes()
+
+    def pieces(self) -> Iterator[str]:
+        """All functions in LLVM's text."""
+        owners = {address: unit.number for unit in self._units for address in unit.blocks}
+        whole = len(self._units) == 1
+        yield self._going()
+        functions: list[str] = []
+        called: set[int] = set()
+        size = 0
+        for number, unit in enumerate(self._units):
+            translator = UnitTranslator(self._gpu, self._code, self._start, unit, owners, whole)
+            functions.append(translator.text())
+            called |= translator.called
+            size += unit.size
+            if size >= _PIECE or number == len(self._units) - 1:
+                here = {int(text.split("(", 1)[0].rpartition("_")[2]) for text in functions}
+                names = [unit_name(other) for other in sorted(called - here)]
+                yield "".join([*_declared([*names, "arm64_go"]), *functions])
+                functions, called, size = [], set(), 0
+
+    def _going(self) -> str:
+        declared = _declared([unit_name(unit.number) for unit in self._units])
+        functions = ", ".join(["ptr @arm64_none", *(f"ptr @{unit_name(unit.number)}" for unit in self._units)])
+        table = f"@arm64_functions = internal constant [{len(self._units) + 1} x ptr] [{functions}]\n"
+        none = f"define internal void @arm64_none({UNIT_PARAMETERS}) {{\n{_none()}}}\n"
+        looking = _looking(self._code.base, len(self._code.content) // 4)
+        return "".join([*declared, table, none, (_gpu_going if self._gpu else _host_going)(looking, self._units)])
+
+
+def _declared(names: Sequence[str]) -> list[str]:
+    return [f"declare void @{name}({UNIT_PARAMETERS})\n" for name in names]
+
+
+def _cell(name: str, number: int, of: str = "%lane") -> str:
+    return f"  %{name} = getelementptr i64, ptr {of}, i64 {number}\n"
+
+
+def _none() -> str:
+    """Where no unit is."""
+    return f"""{_cell("why", lane.REASON)}  store i64 {LEFT}, ptr %why
+{_cell("remaining", lane.REMAINING)}  store i32 %left.in, ptr %remaining
+  ret void
+"""
+
+
+def _looking(base: int, count: int) -> str:
+    """Find the function in %function for where the lane is. Addresses between words are beyond all when turned."""
+    return f"""{_cell("pc.at", lane.PC)}  %pc = load i64, ptr %pc.at
+  %ahead = sub i64 %pc, {base}
+  %index = call i64 @llvm.fshr.i64(i64 %ahead, i64 %ahead, i64 2)
+  %inside = icmp ult i64 %index, {count}
+  br i1 %inside, label %look, label %found
+look:
+  %number.at = getelementptr i32, ptr %units, i64 %index
+  %number.there = load i32, ptr %number.at
+  br label %found
+found:
+  %number = phi i32 [ 0, %BEFORE ], [ %number.there, %look ]
+  %function.at = getelementptr ptr, ptr @arm64_functions, i32 %number
+  %function = load ptr, ptr %function.at
+"""
+
+
+def _begin() -> str:
+    """Give translated code what it needs."""
+    flags = "".join(
+        f"""  %flag.{at} = lshr i64 %flags, {31 - at}
+  %bit.{at} = trunc i64 %flag.{at} to i8
+  %byte.{at} = and i8 %bit.{at}, 1
+  %byte.at.{at} = getelementptr i8, ptr %lane, i64 {8 * lane.FLAG_BYTES + at}
+  store i8 %byte.{at}, ptr %byte.at.{at}
+"""
+        for at in range(4)
+    )
+    return f"""{_cell("units.at", lane.UNITS, "%run")}  %units = load ptr, ptr %units.at
+{_cell("cycles", lane.CYCLES)}  %ran = load i64, ptr %cycles
+  %room = sub i64 %limit, %ran
+  %some = call i64 @llvm.umin.i64(i64 %room, i64 {2**31 - 1})
+  %left.in = trunc i64 %some to i32
+  %until = add i64 %ran, %some
+{_cell("until.at", lane.UNTIL)}  store i64 %until, ptr %until.at
+{_cell("remaining", lane.REMAINING)}  store i32 %left.in, ptr %remaining
+{_cell("reason", lane.REASON)}  store i64 {RUNNING}, ptr %reason
+{_cell("flags.at", lane.FLAGS)}  %flags = load i64, ptr %flags.at
+{flags}"""
+
+
+def _end() -> str:
+    """Bring the lane's state back to what all others know."""
+    flags, total = "", "0"
+    for at in range(4):
+        flags += f"""  %new.{at} = load i8, ptr %byte.at.{at}
+  %wide.{at} = zext i8 %new.{at} to i64
+  %up.{at} = shl i64 %wide.{at}, {31 - at}
+  %sum.{at} = or i64 {total}, %up.{at}
+"""
+        total = f"%sum.{at}"
+    return f"""{flags}  store i64 {total}, ptr %flags.at
+  %left = load i32, ptr %remaining
+  %left.wide = zext i32 %left to i64
+  %done = sub i64 %until, %left.wide
+  store i64 %done, ptr %cycles
+"""
+
+
+_GIVEN = UNIT_PARAMETERS
+
+
+def _host_going(looking: str, units: Sequence[Unit]) -> str:
+    return f"""define void @arm64_go({UNIT_PARAMETERS}) {{
+begin:
+{looking.replace("%BEFORE", "%begin")}  musttail call void %function({_GIVEN})
+  ret void
+}}
+define void @arm64_translated({PARAMETERS}) {{
+{_begin()}  call void @arm64_go({_GIVEN})
+{_end()}  ret void
+}}
+"""
+
+
+def _gpu_going(looking: str, units: Sequence[Unit]) -> str:
+    called = f"@{unit_name(0)}" if len(units) == 1 else "%function"
+    copy = f"i64 {lane.WORDS * 8}, i1 false"
+    return f"""define void @arm64_translated({PARAMETERS.replace("%lane", "%state")}) {{
+begin:
+  %lane = alloca [{lane.WORDS} x i64], align 16
+  call void @llvm.memcpy.p0.p0.i64(ptr align 16 %lane, ptr align 8 %state, {copy})
+{_begin()}  br label %again
+again:
+{looking.replace("%BEFORE", "%again")}  %known = icmp ne i32 %number, 0
+  br i1 %known, label %go, label %none
+none:
+  store i64 {LEFT}, ptr %reason
+  br label %over
+go:
+  call void {called}({_GIVEN})
+  %why = load i64, ptr %reason
+  %more = icmp eq i64 %why, {RUNNING}
+  br i1 %more, label %again, label %over
+over:
+{_end()}  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %state, ptr align 16 %lane, {copy})
+  ret void
+}}
+"""

@@ -1,0 +1,66 @@
+"""Which blocks become one function: those of a function of the program, or all of a small program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lanewise.arm64.finding import Block, Code
+
+_SMALL = 200
+"""Blocks that are one unit, whatever functions they are in: so registers stay in registers across calls."""
+_LARGEST = 400
+"""Blocks in a unit. Compilers take longer for a large function than for two that are half as large."""
+
+
+@dataclass
+class Unit:
+    """Blocks that are translated together, and those of them that lanes may come to from elsewhere."""
+
+    number: int
+    blocks: dict[int, Block] = field(default_factory=dict)
+    entries: set[int] = field(default_factory=set)
+
+    @property
+    def size(self) -> int:
+        """How many instructions it has."""
+        return sum(len(block.words) for block in self.blocks.values())
+
+
+def find_units(code: Code, entries: Iterable[int]) -> list[Unit]:
+    """Units of all that can be reached from some addresses on. No block is in two of them."""
+    given = list(entries)
+    blocks = code.blocks(given)
+    return _shared_out(blocks, given)
+
+
+def _shared_out(blocks: dict[int, Block], given: list[int]) -> list[Unit]:
+    whole = len(blocks) <= _SMALL
+    heads = {} if whole else {target: None for block in blocks.values() if block.calls for target in block.jumps}
+    wanted = [address for address in (*given, *heads, *blocks) if address in blocks]
+    units: list[Unit] = []
+    owner: dict[int, Unit] = {}
+    for head in wanted:
+        if head in owner:
+            continue
+        if not units or not whole:
+            units.append(Unit(len(units)))
+        unit = units[-1]
+        reached = [head]
+        while reached and (whole or len(unit.blocks) < _LARGEST):
+            address = reached.pop()
+            if address in owner or address not in blocks or (address in heads and address != head):
+                continue
+            block = unit.blocks[address] = blocks[address]
+            owner[address] = unit
+            reached += [*(() if block.calls and not whole else block.jumps), *(() if block.back is None else (block.back,))]
+    for address in given:
+        if address in owner:
+            owner[address].entries.add(address)
+    for address, block in blocks.items():
+        for target in block.jumps:
+            if target in owner and (owner[target] is not owner[address] or target <= address):
+                owner[target].entries.add(target)
+        if block.back in owner and block.back is not None:
+            owner[block.back].entries.add(block.back)
+    return units
