@@ -9,6 +9,7 @@ from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.crypto import substitutes, substitutes_back
 from lanewise.arm64.encodings.estimates import tables as estimate_tables
 from lanewise.arm64.encodings.row import WIDTHS, Row
+from lanewise.arm64.exact import codes
 from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.machine import (
     BREAKPOINT,
@@ -27,9 +28,7 @@ from lanewise.arm64.values import Value, known
 _ZERO, _NOWHERE = 32, 33
 """Where the registers are read and written that are number 31 and not the stack pointer."""
 _PIECES = 8
-_SATURATED = 256
-"""What a row's function gives if a number did not fit; else why the lane stops, or 0."""
-_REGISTERS = "ptr %x, ptr %vectors, i32 %word"
+_REGISTERS = "ptr %x, ptr %vectors, i32 %word, ptr %floating"
 _WITH_MEMORY = (
     f"{_REGISTERS}, ptr %memory, i64 %start, i64 %size, ptr %detail, i64 %code, i64 %code_bytes, ptr %modified"
 )
@@ -138,7 +137,12 @@ class Interpreter(LaneMachine):
             self._row(row)
         self.start("called")
         self.head.append("%why = alloca i32")
-        self._remark(self.assign(32, "load i32, ptr %why"))
+        why = self.assign(32, "load i32, ptr %why")
+        self.emit(f"br {self.compare('ne', why, 0).typed}, label %why_stopped, label %called_on, !prof !0")
+        self.start("why_stopped")
+        self.emit(f"store {self.resize(why, 64).typed}, ptr %reason")
+        self.emit("br label %stopped")
+        self.start("called_on")
         self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
         self.start("next")
@@ -187,21 +191,6 @@ class Interpreter(LaneMachine):
             watched = self.assign(1, f"call i1 @arm64_watched(ptr %debug, {address.typed}, i64 {count}, i64 {kinds})")
             self._stop_once(watched, WATCHPOINT, address)
 
-    def _remark(self, why: Value) -> None:
-        """Heed what a row's function gives, which is 0 for almost all."""
-        some, on = self.label("remark"), self.label("on")
-        self.emit(f"br {self.compare('ne', why, 0).typed}, label %{some}, label %{on}, !prof !0")
-        self.start(some)
-        note, stop = self.label("note"), self.label("stop")
-        self.emit(f"br {self.compare('eq', why, _SATURATED).typed}, label %{note}, label %{stop}")
-        self.start(stop)
-        self.emit(f"store {self.resize(why, 64).typed}, ptr %reason")
-        self.emit("br label %stopped")
-        self.start(note)
-        self.saturated(known(1, 1))
-        self.emit(f"br label %{on}")
-        self.start(on)
-
     def fields(self, row: Row) -> Fields:
         """The fields of the word at hand."""
         fields = {name: known(WIDTHS[name], number) for name, number in row.settled}
@@ -231,15 +220,14 @@ class Interpreter(LaneMachine):
 
 
 class RowFunction(Interpreter):
-    """What one row does, where that goes on to the next word: gives 0, or what the loop has to heed."""
+    """What one row does, where that goes on to the next word: gives 0, or why the lane stops."""
 
-    _why = known(32, 0)
     given = _REGISTERS
 
     def text(self, row: Row, number: int) -> str:
         """The function."""
         row.meaning(self, self.fields(row))
-        lines = [*(f"  {line}" for line in self.head), *self.lines, f"  ret {self._why.typed}"]
+        lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
         head = f"define i32 @arm64_row_{number}({self.given}) {{"
         return "\n".join([head, *lines, "}", ""])
 
@@ -256,9 +244,6 @@ class RowFunction(Interpreter):
         self.given = _WATCHED if self.debugging else _WITH_MEMORY
         super().check(address, count, access)
 
-    def saturated(self, flag: Value) -> None:
-        self._why = self.select(flag, known(32, _SATURATED), known(32, 0))
-
 
 def constants() -> str:
     """Tables that the interpreter reads, and functions that it calls."""
@@ -271,4 +256,5 @@ def constants() -> str:
     return f"""{estimate_tables()}{boxes}@arm64.immediates = internal constant [8192 x i64] [{immediates}]
 @arm64.conditions = internal constant [16 x i16] [{conditions}]
 !0 = !{{!"branch_weights", i32 1, i32 2000}}
+declare i64 @{codes.NAME}(ptr, i32, i64)
 {definitions()}"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from lanewise.arm64 import lane
+from lanewise.arm64.exact import codes
 from lanewise.arm64.machine import MEMORY, Access, Machine
 from lanewise.arm64.values import Value, known
 
@@ -12,7 +13,10 @@ _FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
 PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 """What a function is given that runs a lane: its state, where address 0 of its memory would be, how large that is, how
 far it may go, what all were told, and where to say that translated code was changed."""
-_VARIABLES = {"pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL}
+_VARIABLES = {
+    "pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL, "floating": lane.FLOATING,
+}  # fmt: skip
+_EXACT_WORDS = f"%exact.words = alloca [{codes.GIVEN_WORDS} x i64], align 16"
 
 
 class LaneMachine(Machine):
@@ -41,8 +45,16 @@ class LaneMachine(Machine):
     def cycles(self) -> Value:
         return self.assign(64, "load i64, ptr %cycles")
 
-    def saturated(self, flag: Value) -> None:
-        self.set_special("fpsr", self.either(self.special("fpsr"), self.left(self.resize(flag, 64), lane.SATURATED)))
+    def floating(self) -> Value:
+        return self.assign(64, "load i64, ptr %floating")
+
+    def set_floating(self, value: Value) -> None:
+        self.emit(f"store {value.typed}, ptr %floating")
+
+    def exact_words(self) -> str:
+        if _EXACT_WORDS not in self.head:
+            self.head.append(_EXACT_WORDS)
+        return "%exact.words"
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
