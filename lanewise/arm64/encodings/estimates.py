@@ -1,7 +1,7 @@
 """Estimates of 1/x and 1/sqrt(x) from 8 bits of the fraction, and the steps that make them better.
 
-The architecture says each bit of an estimate: it comes from a table, by the first bits of the fraction. Zeros, infinities
-and what else has no place in a table is left to `numbers.estimate`.
+The architecture says each bit of an estimate: it comes from a table, by the first bits of the fraction. Zeros,
+infinities and what else has no place in a table is left to `numbers.estimate`.
 """
 
 from __future__ import annotations

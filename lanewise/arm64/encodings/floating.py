@@ -45,7 +45,7 @@ def _multiply_add(m: Machine, f: Fields) -> None:
 
 def _flags(m: Machine, f: Fields, y: Value) -> tuple[Value, ...]:
     """What a comparison says: none of the others if one is no number. `op` says that a quiet one is invalid, too."""
-    less, same, odd = numbers.compare(m, m.read_vector(f.Rn, _bits(f)), y, bool(f.op.number))
+    less, same, odd = numbers.compare(m, m.read_vector(f.Rn, _bits(f)), y, f.op)
     return less, same, m.invert(less), odd
 
 
@@ -160,8 +160,8 @@ ROWS: list[Row] = [
     *rows("fcvt", f"{_HEAD} 000101 10000 Rn Rd", _convert(64), ftype=(0, 3)),
     *rows("fcvt", f"{_HEAD} 000111 10000 Rn Rd", _convert(16), ftype=(0, 1)),
     *rows("fmadd", "0 0 0 11111 ftype o1 Rm o0 Ra Rn Rd", _multiply_add, "o0 o1", **_BOTH),
-    *rows("fcmp", f"{_HEAD} Rm 00 1000 Rn op o1 000", _compare, "op o1", **_BOTH),
-    *rows("fccmp", f"{_HEAD} Rm cond 01 Rn op nzcv", _compare_if, "op", **_BOTH),
+    *rows("fcmp", f"{_HEAD} Rm 00 1000 Rn op o1 000", _compare, "o1", **_BOTH),
+    *rows("fccmp", f"{_HEAD} Rm cond 01 Rn op nzcv", _compare_if, **_BOTH),
     *rows("fcsel", f"{_HEAD} Rm cond 11 Rn Rd", _select, **_BOTH),
     *rows("fmov", f"{_HEAD} imm8 100 00000 Rd", _immediate, **_BOTH),
     *(

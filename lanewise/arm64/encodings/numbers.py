@@ -287,11 +287,11 @@ def other_exponent(m: Machine, plain: Value, x: Value) -> Value:
 # --- comparisons -----------------------------------------------------------------------------------------------------
 
 
-def compare(m: Machine, x: Value, y: Value, signalling: bool) -> tuple[Value, Value, Value]:
+def compare(m: Machine, x: Value, y: Value, signalling: Value) -> tuple[Value, Value, Value]:
     """Whether one number is less than another, the same, or neither of both is a number."""
     one, other = floats(m, x, x.bits), floats(m, y, y.bits).rpartition(" ")[2]
     less, same = (m.assign(1, f"fcmp {how} {one}, {other}") for how in ("olt", "oeq"))
-    what = codes.request(codes.COMPARE_SIGNALLING if signalling else codes.COMPARE, x.bits, x.bits)
+    what = m.add(m.resize(signalling, 32), codes.request(codes.COMPARE, x.bits, x.bits))  # or what is behind it
 
     def exact() -> list[Value]:
         found = exactly(m, what, x.bits, x, y)

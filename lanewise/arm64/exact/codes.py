@@ -10,13 +10,13 @@ named below, the others by all ones or zeros. Estimates have the plain one as th
 LESS, SAME, UNORDERED = 1, 2, 4
 
 NEAREST, UP, DOWN, TOWARDS_ZERO, AWAY, ODD, AS_SET = range(7)
-"""How to round, the first four as FPCR says them: to nearest with ties to even, or away from zero; to the odd one of two
-neighbours; or as FPCR says."""
+"""How to round, the first four as FPCR says them: to nearest with ties to even, or away from zero; to the odd one of
+two neighbours; or as FPCR says."""
 
 INVALID, BY_ZERO, OVERFLOW, UNDERFLOW, INEXACT, DENORMAL = 1, 2, 4, 8, 16, 128
 """Flags of FPSR."""
 ROUNDING, FLUSH, DEFAULT_NAN, OTHER_HALF = 22, 1 << 24, 1 << 25, 1 << 26
-"""Of FPCR: where the rounding mode is; small numbers are zeros; all NaNs are the same one; halves have no infinities."""
+"""Of FPCR: where the rounding mode is; small numbers are zeros; all NaNs are one; halves have no infinities."""
 CONTROL = 32
 """Where FPCR begins in the word that has both, FPSR in its lower half."""
 
