@@ -211,21 +211,26 @@ class ParallelCPU:
 
     @property
     def fpcr(self) -> Array:
-        """FPCR of all lanes."""
-        return self._states.get()[:, lane.SPECIAL["fpcr"]].copy()
+        """FPCR of all lanes: how floating point is to be done."""
+        return self._copied(self._states)[:, lane.FLOATING] >> np.uint64(32)
 
     @fpcr.setter
     def fpcr(self, value: Any) -> None:
-        self._set_all(lane.SPECIAL["fpcr"], 1, _shaped(value, (self._lanes,), "fpcr").reshape(-1, 1), "fpcr")
+        self._set_floating(_shaped(value, (self._lanes,), "fpcr"), self.fpsr)
 
     @property
     def fpsr(self) -> Array:
-        """FPSR of all lanes."""
-        return self._states.get()[:, lane.SPECIAL["fpsr"]].copy()
+        """FPSR of all lanes: what became of it."""
+        return self._copied(self._states)[:, lane.FLOATING] & np.uint64(lane.FPSR_BITS)
 
     @fpsr.setter
     def fpsr(self, value: Any) -> None:
-        self._set_all(lane.SPECIAL["fpsr"], 1, _shaped(value, (self._lanes,), "fpsr").reshape(-1, 1), "fpsr")
+        self._set_floating(self.fpcr, _shaped(value, (self._lanes,), "fpsr"))
+
+    def _set_floating(self, fpcr: Array, fpsr: Array) -> None:
+        """Set both; bits that they do not have stay 0, as when a program sets them."""
+        words = (fpcr & np.uint64(lane.FPCR_BITS)) << np.uint64(32) | fpsr & np.uint64(lane.FPSR_BITS)
+        self._set_all(lane.FLOATING, 1, words.reshape(-1, 1), "fpcr and fpsr")
 
     def _get(self, number: int, word: int, count: int) -> Array:
         at = self._states.address + (lane_number(number, self._lanes) * lane.WORDS + word) * 8

@@ -9,13 +9,34 @@ from lanewise.arm64.writer import Writer
 
 _MOST_BITS = 8
 """Bits that one switch looks at."""
+_FIRST_LOW, _FIRST_BITS = 21, 11
+"""The bits that the first switch looks at, which tell most of the common instructions: so they need no other."""
 
 
-def decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str, seen: int = 0) -> None:
-    """Write code that goes to the label that `found` gives for a word's row, or to `none`.
+def decode(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str) -> None:
+    """Write code that goes to the label that `found` gives for a word's row, or to `none`."""
+    bits = (1 << _FIRST_BITS) - 1
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for number in range(1 << _FIRST_BITS):
+        fitting = (
+            at for at, row in enumerate(rows) if not (number << _FIRST_LOW ^ row.value) & row.mask & bits << _FIRST_LOW
+        )
+        groups.setdefault(tuple(fitting), []).append(number)
+    part = w.assign(32, f"lshr i32 {word}, {_FIRST_LOW}")
+    labels = {group: w.label("bits") if group else none for group in groups}
+    cases = " ".join(f"i32 {number}, label %{labels[group]}" for group, numbers in groups.items() for number in numbers)
+    nowhere = w.label("nowhere")
+    w.emit(f"switch {part.typed}, label %{nowhere} [ {cases} ]")
+    w.start(nowhere)
+    w.emit("unreachable")  # all numbers of so many bits are there
+    for group in groups:
+        if group:
+            w.start(labels[group])
+            _decide(w, word, [rows[at] for at in group], found, none, bits << _FIRST_LOW)
 
-    The block that is being written ends with it. `seen` are the bits that are known to fit all of the rows.
-    """
+
+def _decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str, seen: int) -> None:
+    """The same behind other switches: `seen` are the bits that are known to fit all of the rows."""
     if not rows:
         w.emit(f"br label %{none}")
         return
@@ -34,7 +55,7 @@ def decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str
         same = w.compare("eq", masked, first.value & left)
         w.emit(f"br {same.typed}, label %{found(first)}, label %{others}")
         w.start(others)
-        decide(w, word, [row for row in rows if row is not first], found, none, seen)
+        _decide(w, word, [row for row in rows if row is not first], found, none, seen)
         return
     bits = (1 << count) - 1
     groups: dict[int, list[Row]] = {}
@@ -46,7 +67,7 @@ def decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str
     w.emit(f"switch {part.typed}, label %{none} [ {cases} ]")
     for number, group in groups.items():
         w.start(labels[number])
-        decide(w, word, group, found, none, seen | bits << low)
+        _decide(w, word, group, found, none, seen | bits << low)
 
 
 def _common_run(rows: Sequence[Row], seen: int) -> tuple[int, int]:

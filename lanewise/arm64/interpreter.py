@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from lanewise.arm64 import lane
 from lanewise.arm64.bitmasks import logical_immediates
-from lanewise.arm64.decoding import decide
+from lanewise.arm64.decoding import decode
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.crypto import substitutes, substitutes_back
 from lanewise.arm64.encodings.estimates import tables as estimate_tables
 from lanewise.arm64.encodings.row import WIDTHS, Row
-from lanewise.arm64.lane_machine import LaneMachine
+from lanewise.arm64.exact import codes
+from lanewise.arm64.lane_machine import PARAMETERS, LaneMachine
 from lanewise.arm64.machine import (
     BREAKPOINT,
     PC_OUTSIDE,
@@ -27,14 +28,16 @@ from lanewise.arm64.values import Value, known
 _ZERO, _NOWHERE = 32, 33
 """Where the registers are read and written that are number 31 and not the stack pointer."""
 _PIECES = 8
-_SATURATED = 256
-"""What a row's function gives if a number did not fit; else why the lane stops, or 0."""
-_REGISTERS = "ptr %x, ptr %vectors, i32 %word"
-_WITH_MEMORY = (
-    f"{_REGISTERS}, ptr %memory, i64 %start, i64 %size, ptr %detail, i64 %code, i64 %code_bytes, ptr %modified"
+_GIVEN = (
+    "ptr %x, ptr %vectors, i32 %word, ptr %floating, ptr %memory, i64 %start, i64 %size, ptr %detail, i64 %code, "
+    "i64 %code_bytes, ptr %modified"
 )
-_WATCHED = f"{_WITH_MEMORY}, ptr %debug, ptr %lane, ptr %cycles, i64 %pc"
-"""What a row's function is given."""
+_GIVEN_TO_WATCH = f"{_GIVEN}, ptr %debug, ptr %lane, ptr %cycles, i64 %pc"
+"""What a row's function is given, and one of a debugging interpreter."""
+_VARIABLES = {
+    "pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL, "floating": lane.FLOATING,
+}  # fmt: skip
+_FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
 
 
 class Interpreter(LaneMachine):
@@ -45,12 +48,19 @@ class Interpreter(LaneMachine):
         self.debugging = debugging
         self.pc = Value(64, "%pc")
         self.jumped = False
-        self.declared: list[str] = []
         self.functions: list[str] = []
         """Of rows that are long."""
 
-    def enter(self) -> list[str]:
-        return [
+    @property
+    def given(self) -> str:
+        """What a row's function is given."""
+        return _GIVEN_TO_WATCH if self.debugging else _GIVEN
+
+    # --- the lane's state --------------------------------------------------------------------------------------------
+
+    def _enter(self) -> list[str]:
+        """Lines that bring it to variables."""
+        lines = [
             f"%x = alloca [{_NOWHERE + 1} x i64], align 16",
             f"call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {lane.PC * 8}, i1 false)",
             f"%zero.at = getelementptr i64, ptr %x, i32 {_ZERO}",
@@ -58,11 +68,36 @@ class Interpreter(LaneMachine):
             "%vectors = alloca [32 x i128], align 16",
             f"%vectors.at = getelementptr i64, ptr %lane, i64 {lane.VECTORS}",
             "call void @llvm.memcpy.p0.p0.i64(ptr align 16 %vectors, ptr align 8 %vectors.at, i64 512, i1 false)",
+            *(f"%{name} = alloca i1" for name in "nzcv"),
+            *(f"%{name} = alloca i64" for name in _VARIABLES),
         ]
+        for name, number in _VARIABLES.items():
+            lines.append(f"%in.{name}.at = getelementptr i64, ptr %lane, i64 {number}")
+            lines.append(f"%in.{name} = load i64, ptr %in.{name}.at")
+            lines.append(f"store i64 %in.{name}, ptr %{name}")
+        lines.append(f"%in.flags.at = getelementptr i64, ptr %lane, i64 {lane.FLAGS}")
+        lines.append("%in.flags = load i64, ptr %in.flags.at")
+        for name, number in (("code", lane.CODE), ("code_bytes", lane.CODE_BYTES), ("start", lane.START)):
+            lines.append(f"%{name}.at = getelementptr i64, ptr %run, i64 {number}")
+            lines.append(f"%{name} = load i64, ptr %{name}.at")
+        for at, name in _FLAGS:
+            lines.append(f"%in.{name}.bit = lshr i64 %in.flags, {at}")
+            lines.append(f"%in.{name} = trunc i64 %in.{name}.bit to i1")
+            lines.append(f"store i1 %in.{name}, ptr %{name}")
+        return lines
 
-    def leave_registers(self) -> None:
+    def _leave(self) -> None:
+        """Put it back."""
         self.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {lane.PC * 8}, i1 false)")
         self.emit("call void @llvm.memcpy.p0.p0.i64(ptr align 8 %vectors.at, ptr align 16 %vectors, i64 512, i1 false)")
+        for name, number in _VARIABLES.items():
+            value = self.assign(64, f"load i64, ptr %{name}")
+            self.emit(f"store {value.typed}, ptr {self._word(number)}")
+        flags = known(64, 0)
+        for bit, name in _FLAGS:
+            flags = self.either(flags, self.left(self.resize(self.flag(name), 64), bit))
+        self.emit(f"store {flags.typed}, ptr {self._word(lane.FLAGS)}")
+        self.emit("ret void")
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
@@ -87,6 +122,21 @@ class Interpreter(LaneMachine):
 
     def write_vector(self, number: Value, value: Value) -> None:
         self.emit(f"store {self.resize(value, 128).typed}, ptr {self._vector(number)}, align 16")
+
+    def flag(self, name: str) -> Value:
+        return self.assign(1, f"load i1, ptr %{name}")
+
+    def set_flag(self, name: str, value: Value) -> None:
+        self.emit(f"store {value.typed}, ptr %{name}")
+
+    def cycles(self) -> Value:
+        return self.assign(64, "load i64, ptr %cycles")
+
+    def floating(self) -> Value:
+        return self.assign(64, "load i64, ptr %floating")
+
+    def set_floating(self, value: Value) -> None:
+        self.emit(f"store {value.typed}, ptr %floating")
 
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         index = self.either(self.either(self.left(n, 12), self.left(immr, 6)), imms)
@@ -126,7 +176,7 @@ class Interpreter(LaneMachine):
         if self.debugging:
             self._look_for_breakpoints()
         labels: dict[int, str] = {}
-        decide(
+        decode(
             self,
             "%word",
             TABLE,
@@ -136,9 +186,15 @@ class Interpreter(LaneMachine):
         for row in TABLE:
             self.start(labels[id(row)])
             self._row(row)
-        self.start("called")
-        self.head.append("%why = alloca i32")
-        self._remark(self.assign(32, "load i32, ptr %why"))
+        self.start("call")
+        self.head.append("%function = alloca ptr")
+        function = self.pointer("load ptr, ptr %function")
+        why = self.assign(32, f"call i32 {function}({self.given})")
+        self.emit(f"br {self.compare('ne', why, 0).typed}, label %why_stopped, label %called_on, !prof !0")
+        self.start("why_stopped")
+        self.emit(f"store {self.resize(why, 64).typed}, ptr %reason")
+        self.emit("br label %stopped")
+        self.start("called_on")
         self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
         self.start("next")
@@ -154,10 +210,12 @@ class Interpreter(LaneMachine):
         self.emit(f"store i64 {RUNNING}, ptr %reason")
         self.emit("br label %stopped")
         self.start("stopped")
-        self.leave()
-        declared = "".join(self.declared)
+        self._leave()
+        head = [f"  {line}" for line in [*self._enter(), *dict.fromkeys(self.head), "br label %loop"]]
+        text = "\n".join(["entry:", *head, *self.lines])
+        declared = "".join(f"declare i32 @arm64_row_{at}({self.given})\n" for at in range(len(self.functions)))
         return [
-            declared + self.function("arm64_interpret", "loop"),
+            f"{declared}define void @arm64_interpret({PARAMETERS}) {{\n{text}\n}}\n",
             *("".join(self.functions[at::_PIECES]) for at in range(_PIECES)),
         ]
 
@@ -187,21 +245,6 @@ class Interpreter(LaneMachine):
             watched = self.assign(1, f"call i1 @arm64_watched(ptr %debug, {address.typed}, i64 {count}, i64 {kinds})")
             self._stop_once(watched, WATCHPOINT, address)
 
-    def _remark(self, why: Value) -> None:
-        """Heed what a row's function gives, which is 0 for almost all."""
-        some, on = self.label("remark"), self.label("on")
-        self.emit(f"br {self.compare('ne', why, 0).typed}, label %{some}, label %{on}, !prof !0")
-        self.start(some)
-        note, stop = self.label("note"), self.label("stop")
-        self.emit(f"br {self.compare('eq', why, _SATURATED).typed}, label %{note}, label %{stop}")
-        self.start(stop)
-        self.emit(f"store {self.resize(why, 64).typed}, ptr %reason")
-        self.emit("br label %stopped")
-        self.start(note)
-        self.saturated(known(1, 1))
-        self.emit(f"br label %{on}")
-        self.start(on)
-
     def fields(self, row: Row) -> Fields:
         """The fields of the word at hand."""
         fields = {name: known(WIDTHS[name], number) for name, number in row.settled}
@@ -211,13 +254,10 @@ class Interpreter(LaneMachine):
         return Fields(fields)
 
     def _call(self, row: Row) -> None:
-        number = len(self.functions)
-        function = RowFunction(self.gpu, self.debugging)
-        self.functions.append(function.text(row, number))
-        self.declared.append(f"declare i32 @arm64_row_{number}({function.given})\n")
-        why = self.assign(32, f"call i32 @arm64_row_{number}({function.given})")
-        self.emit(f"store {why.typed}, ptr %why")
-        self.emit("br label %called")
+        """Have the function of a row called: in one place for all, as hundreds would take an assembler minutes."""
+        self.emit(f"store ptr @arm64_row_{len(self.functions)}, ptr %function")
+        self.emit("br label %call")
+        self.functions.append(RowFunction(self.gpu, self.debugging).text(row, len(self.functions)))
 
     def _row(self, row: Row) -> None:
         if row.apart:
@@ -231,15 +271,12 @@ class Interpreter(LaneMachine):
 
 
 class RowFunction(Interpreter):
-    """What one row does, where that goes on to the next word: gives 0, or what the loop has to heed."""
-
-    _why = known(32, 0)
-    given = _REGISTERS
+    """What one row does, where that goes on to the next word: gives 0, or why the lane stops."""
 
     def text(self, row: Row, number: int) -> str:
         """The function."""
         row.meaning(self, self.fields(row))
-        lines = [*(f"  {line}" for line in self.head), *self.lines, f"  ret {self._why.typed}"]
+        lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
         head = f"define i32 @arm64_row_{number}({self.given}) {{"
         return "\n".join([head, *lines, "}", ""])
 
@@ -251,13 +288,6 @@ class RowFunction(Interpreter):
             self.emit(f"store {detail.typed}, ptr %detail")
         self.emit(f"ret i32 {reason}")
         self.start(on)
-
-    def check(self, address: Value, count: int, access: Access) -> None:
-        self.given = _WATCHED if self.debugging else _WITH_MEMORY
-        super().check(address, count, access)
-
-    def saturated(self, flag: Value) -> None:
-        self._why = self.select(flag, known(32, _SATURATED), known(32, 0))
 
 
 def constants() -> str:
@@ -271,4 +301,5 @@ def constants() -> str:
     return f"""{estimate_tables()}{boxes}@arm64.immediates = internal constant [8192 x i64] [{immediates}]
 @arm64.conditions = internal constant [16 x i16] [{conditions}]
 !0 = !{{!"branch_weights", i32 1, i32 2000}}
+declare i64 @{codes.NAME}(ptr, i32, i64)
 {definitions()}"""

@@ -11,14 +11,18 @@ CYCLES = 34
 REASON = 35
 DETAIL = 36
 """Why the lane stopped, and what there is to say of it: a number in the instruction, or an address."""
-SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39, "seen_above": 40, "fpcr": 41, "fpsr": 42, "passed": 43}
+SPECIAL = {"tpidr": 37, "exclusive": 38, "seen": 39, "seen_above": 40, "passed": 41}
 """Registers of the system; where an exclusive load was, inverted (0: nowhere), and what it saw: 8 bytes, and those
 behind them if it was of two; and where a breakpoint or watchpoint stopped the lane, inverted, too, with the lowest bit
 set for a breakpoint."""
+FLOATING = 42
+"""How floating point is to be done and what became of it: FPCR in the upper half, FPSR in the lower."""
+FPCR_BITS, FPSR_BITS = 0x07C00000, 0x0800009F
+"""The bits that they have; others are zeros."""
 SATURATED = 27
-"""The bit of `fpsr` that stays set once a number was too large or too small for its place."""
+"""The bit of FPSR that stays set once a number was too large or too small for its place."""
 VECTORS = 44
-"""32 registers of 16 bytes."""
+"""32 registers of 16 bytes, at a multiple of that."""
 REMAINING, UNTIL, FLAG_BYTES = 108, 109, 110
 """While translated code runs: how many instructions may still do so, how many the lane will have run when they have,
 and the flags, a byte for each."""

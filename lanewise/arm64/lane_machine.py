@@ -1,32 +1,24 @@
-"""A lane whose flags and counters are variables of a function, which LLVM keeps in registers."""
+"""What the interpreter and the translator have in common: the lane's state, and memory that is checked."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 from lanewise.arm64 import lane
+from lanewise.arm64.exact import codes
 from lanewise.arm64.machine import MEMORY, Access, Machine
 from lanewise.arm64.values import Value, known
 
-_FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
 PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 """What a function is given that runs a lane: its state, where address 0 of its memory would be, how large that is, how
 far it may go, what all were told, and where to say that translated code was changed."""
-_VARIABLES = {"pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL}
+_EXACT_WORDS = f"%exact.words = alloca [{codes.GIVEN_WORDS} x i64], align 16"
 
 
 class LaneMachine(Machine):
-    """What interpreter and translator have in common."""
+    """A lane whose state is at %lane, and whose memory at %memory."""
 
     def __init__(self, gpu: bool) -> None:
         super().__init__()
         self.gpu = gpu
-
-    def flag(self, name: str) -> Value:
-        return self.assign(1, f"load i1, ptr %{name}")
-
-    def set_flag(self, name: str, value: Value) -> None:
-        self.emit(f"store {value.typed}, ptr %{name}")
 
     def special(self, name: str) -> Value:
         return self.assign(64, f"load i64, ptr {self._special(name)}")
@@ -42,11 +34,10 @@ class LaneMachine(Machine):
         """Where a word of the lane's state is."""
         return self.pointer(f"getelementptr i64, ptr %lane, i64 {number}")
 
-    def cycles(self) -> Value:
-        return self.assign(64, "load i64, ptr %cycles")
-
-    def saturated(self, flag: Value) -> None:
-        self.set_special("fpsr", self.either(self.special("fpsr"), self.left(self.resize(flag, 64), lane.SATURATED)))
+    def exact_words(self) -> str:
+        if _EXACT_WORDS not in self.head:
+            self.head.append(_EXACT_WORDS)
+        return "%exact.words"
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
@@ -85,59 +76,38 @@ class LaneMachine(Machine):
         return self.pointer(f"getelementptr i8, ptr %memory, i64 {address.text}")
 
     def load(self, address: Value, bits: int) -> Value:
-        if self.gpu and bits > 8:
-            return self.assign(bits, f"call i{bits} @arm64.load.i{bits}(ptr {self.place(address)})")
-        return self.assign(bits, f"load i{bits}, ptr {self.place(address)}, align 1")
+        if not self.gpu or bits == 8:
+            return self.assign(bits, f"load i{bits}, ptr {self.place(address)}, align 1")
+        at = self.place(address)
+        whole, parts, on = self._by_alignment(address, bits)
+        direct = self.assign(bits, f"load i{bits}, ptr {at}, align {bits // 8}")
+        self.emit(f"br label %{on}")
+        self.start(parts)
+        gathered = self.assign(bits, f"call i{bits} @arm64.load.i{bits}(ptr {at})")
+        self.emit(f"br label %{on}")
+        self.start(on)
+        return self.assign(bits, f"phi i{bits} [ {direct.text}, %{whole} ], [ {gathered.text}, %{parts} ]")
 
     def store(self, address: Value, value: Value) -> None:
-        if self.gpu and value.bits > 8:
-            self.emit(f"call void @arm64.store.i{value.bits}(ptr {self.place(address)}, {value.typed})")
-        else:
+        if not self.gpu or value.bits == 8:
             self.emit(f"store {value.typed}, ptr {self.place(address)}, align 1")
+            return
+        at = self.place(address)
+        _, parts, on = self._by_alignment(address, value.bits)
+        self.emit(f"store {value.typed}, ptr {at}, align {value.bits // 8}")
+        self.emit(f"br label %{on}")
+        self.start(parts)
+        self.emit(f"call void @arm64.store.i{value.bits}(ptr {at}, {value.typed})")
+        self.emit(f"br label %{on}")
+        self.start(on)
 
-    # --- the function ------------------------------------------------------------------------------------------------
+    def _by_alignment(self, address: Value, bits: int) -> tuple[str, str, str]:
+        """Begin the block for an address that fits the size; gives its label, that for others, and that behind both.
 
-    @abstractmethod
-    def enter(self) -> list[str]:
-        """Lines that bring the registers from the lane's state."""
-
-    @abstractmethod
-    def leave_registers(self) -> None:
-        """Write lines that put them back."""
-
-    def function(self, name: str, first: str) -> str:
-        """The function, of which all but the beginning is written; it goes on at a label."""
-        lines = ["entry:", *(f"  {line}" for line in [*self.enter(), *self._enter(), *dict.fromkeys(self.head)])]
-        text = "\n".join([*lines, f"  br label %{first}", *self.lines])
-        return f"define void @{name}({PARAMETERS}) {{\n{text}\n}}\n"
-
-    def _enter(self) -> list[str]:
-        lines = [f"%{name} = alloca i1" for name in "nzcv"]
-        lines += [f"%{name} = alloca i64" for name in _VARIABLES]
-        for name, number in _VARIABLES.items():
-            lines.append(f"%in.{name}.at = getelementptr i64, ptr %lane, i64 {number}")
-            lines.append(f"%in.{name} = load i64, ptr %in.{name}.at")
-            lines.append(f"store i64 %in.{name}, ptr %{name}")
-        lines.append(f"%in.flags.at = getelementptr i64, ptr %lane, i64 {lane.FLAGS}")
-        lines.append("%in.flags = load i64, ptr %in.flags.at")
-        for name, number in (("code", lane.CODE), ("code_bytes", lane.CODE_BYTES), ("start", lane.START)):
-            lines.append(f"%{name}.at = getelementptr i64, ptr %run, i64 {number}")
-            lines.append(f"%{name} = load i64, ptr %{name}.at")
-        for at, name in _FLAGS:
-            lines.append(f"%in.{name}.bit = lshr i64 %in.flags, {at}")
-            lines.append(f"%in.{name} = trunc i64 %in.{name}.bit to i1")
-            lines.append(f"store i1 %in.{name}, ptr %{name}")
-        return lines
-
-    def leave(self) -> None:
-        """Write lines that put all of the lane back and return."""
-        self.leave_registers()
-        for name, number in _VARIABLES.items():
-            value = self.assign(64, f"load i64, ptr %{name}")
-            at = self.pointer(f"getelementptr i64, ptr %lane, i64 {number}")
-            self.emit(f"store {value.typed}, ptr {at}")
-        flags = known(64, 0)
-        for bit, name in _FLAGS:
-            flags = self.either(flags, self.left(self.resize(self.flag(name), 64), bit))
-        self.emit(f"store {flags.typed}, ptr {self.pointer(f'getelementptr i64, ptr %lane, i64 {lane.FLAGS}')}")
-        self.emit("ret void")
+        Memory begins at a multiple of 16.
+        """
+        whole, parts, on = self.label("whole"), self.label("parts"), self.label("on")
+        odd = self.compare("ne", self.both(address, bits // 8 - 1), 0)
+        self.emit(f"br {odd.typed}, label %{parts}, label %{whole}, !prof !0")
+        self.start(whole)
+        return whole, parts, on

@@ -1,4 +1,4 @@
-"""Which registers a unit puts back into the lane's state where it is left: those that a block on some way there sets."""
+"""Which registers a unit puts back where it is left: those that a block on some way there sets."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Literal
 
+from lanewise.arm64 import lane
 from lanewise.arm64.values import Value, known
 from lanewise.arm64.writer import Writer
 
@@ -85,8 +86,20 @@ class Machine(Writer):
         """How many instructions the lane has run ahead of this one."""
 
     @abstractmethod
+    def floating(self) -> Value:
+        """FPCR in the upper half of 64 bits, FPSR in the lower."""
+
+    @abstractmethod
+    def set_floating(self, value: Value) -> None:
+        """Set both."""
+
+    @abstractmethod
+    def exact_words(self) -> str:
+        """Where numbers are put for the exact functions of floating point."""
+
     def saturated(self, flag: Value) -> None:
-        """Remember in `fpsr` that a number did not fit its place, if a bit is set; once in a meaning at most."""
+        """Remember in FPSR that a number did not fit its place, if a bit is set."""
+        self.set_floating(self.either(self.floating(), self.left(self.resize(flag, 64), lane.SATURATED)))
 
     # --- memory ------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from lanewise import settings
+from lanewise import lang, settings
 from lanewise.compiler import OPTIMISED, Cache, Job, Target, bundle, compile_guest, default_cache, unbundle
 
 _LARGE = 10_000
@@ -22,12 +22,14 @@ def interpreter_code(target: Target, debugging: bool = False) -> list[bytes]:
 
 
 def interpreter_ir(target: Target, debugging: bool = False) -> list[str]:
-    """The pieces of the interpreter in LLVM's text."""
+    """The pieces of the interpreter in LLVM's text, and the exact functions of floating point, which all code calls."""
+    from lanewise.arm64.exact.library import exact_ir
     from lanewise.arm64.interpreter import Interpreter  # the table, which cached code does without
     from lanewise.arm64.watching import watching
 
     common = _common(target) + (watching() if debugging else "")
-    return [common + piece for piece in Interpreter(target.kind == "nvptx", debugging).pieces()]
+    pieces = [common + piece for piece in Interpreter(target.kind == "nvptx", debugging).pieces()]
+    return [*pieces, exact_ir(target)]
 
 
 def translated_code(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int) -> list[bytes]:
@@ -87,9 +89,12 @@ def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
 
 @cache
 def _sources() -> str:
-    """What the code is made from: all of this package but what serves programs of Linux, which is in no code."""
+    """What the code is made from: all of this package but what serves programs of Linux, which is in no code.
+
+    Exact functions of floating point are device code, so that the language is part of it, too.
+    """
     found, here = hashlib.sha256(), Path(__file__).parent
-    for path in sorted(here.rglob("*.py")):
+    for path in sorted([*here.rglob("*.py"), *Path(str(lang.__file__)).parent.glob("*.py")]):
         if here / "linux" not in path.parents:
             found.update(path.read_bytes())
     return found.hexdigest()

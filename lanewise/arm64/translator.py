@@ -26,12 +26,12 @@ from lanewise.arm64.units import Unit
 from lanewise.arm64.values import Value, known
 
 UNIT_PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i32 %left.in, ptr %units, ptr %modified"
-"""What the function of a unit is given: the lane's state, where address 0 of its memory would be, how large that is, how
-many instructions may still run, the unit of each word, and where to say that translated code was changed."""
+"""What the function of a unit is given: the lane's state, where address 0 of its memory would be, how large that is,
+how many instructions may still run, the unit of each word, and where to say that translated code was changed."""
 _CELLS = {"pc": lane.PC, "reason": lane.REASON, "detail": lane.DETAIL, "remaining": lane.REMAINING}
 """Words of a lane's state that have names in the function of a unit."""
 _FLAGS = frozenset("nzcv")
-_REGISTERS = frozenset(f"{kind}{number}" for kind in ("x", "vector") for number in range(32))
+_REGISTERS = frozenset(["floating", *(f"{kind}{number}" for kind in ("x", "vector") for number in range(32))])
 _COMPARISONS = ("eq", "ne", "uge", "ult", "", "", "", "", "ugt", "ule", "sge", "slt", "sgt", "sle")
 """What conditions mean behind a subtraction with flags, by their numbers; overflow and sign are not among them."""
 
@@ -47,7 +47,9 @@ class UnitTranslator(LaneMachine):
     def __init__(self, gpu: bool, code: Code, start: int, unit: Unit, owners: Mapping[int, int], whole: bool) -> None:
         """`owners` are the units of all blocks by where they begin; `whole` says that there is no other unit."""
         super().__init__(gpu)
-        self._code, self._start, self._unit, self._owners, self._whole = code, start, unit, owners, whole
+        self._unit, self._owners, self._whole = unit, owners, whole
+        self.first_byte = known(64, start)
+        self.code_place = known(64, code.base), known(64, len(code.content))
         self.called: set[int] = set()
         """Other units that it names."""
         self._at = 0
@@ -114,6 +116,12 @@ class UnitTranslator(LaneMachine):
             return self.compare(_COMPARISONS[condition.number], *self._compared)
         return super().holds(condition)
 
+    def floating(self) -> Value:
+        return self.assign(64, f"load i64, ptr {self._reads('floating')}")
+
+    def set_floating(self, value: Value) -> None:
+        self.emit(f"store {value.typed}, ptr {self._writes('floating')}")
+
     def immediate(self, n: Value, immr: Value, imms: Value) -> Value:
         return known(64, logical_immediate(n.number << 12 | immr.number << 6 | imms.number))
 
@@ -124,16 +132,6 @@ class UnitTranslator(LaneMachine):
     def _left(self, more: int = 0) -> Value:
         """How many instructions could still run ahead of this one, or some further on."""
         return self.sub(self._count, self._before + more)
-
-    # --- memory ------------------------------------------------------------------------------------------------------
-
-    @property
-    def first_byte(self) -> Value:
-        return known(64, self._start)
-
-    @property
-    def code_place(self) -> tuple[Value, Value]:
-        return known(64, self._code.base), known(64, len(self._code.content))
 
     # --- ways on -----------------------------------------------------------------------------------------------------
 
@@ -299,8 +297,9 @@ class UnitTranslator(LaneMachine):
             self.emit(f"store {target.typed}, ptr %at.pc")
             if self._whole:
                 return "dispatch"
-        self._outs.append((self._at, target.number if target.known else None))
-        return _out_label(*self._outs[-1])
+        out = self._at, target.number if target.known else None
+        self._outs.append(out)
+        return _out_label(*out)
 
     def _out(self, at: int, target: int | None, names: Iterable[str]) -> None:
         """Leave behind a block for an address that is known, or that the lane's state has already."""
@@ -346,6 +345,8 @@ def _place(name: str) -> int:
     """Where in a lane's state a register is, in bytes."""
     if name in "nzcv":
         return 8 * lane.FLAG_BYTES + "nzcv".index(name)
+    if name == "floating":
+        return 8 * lane.FLOATING
     if name.startswith("vector"):
         return 8 * (lane.VECTORS + 2 * int(name.removeprefix("vector")))
     return 8 * (lane.REGISTERS + int(name[1:]))

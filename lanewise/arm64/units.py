@@ -53,7 +53,8 @@ def _shared_out(blocks: dict[int, Block], given: list[int]) -> list[Unit]:
                 continue
             block = unit.blocks[address] = blocks[address]
             owner[address] = unit
-            reached += [*(() if block.calls and not whole else block.jumps), *(() if block.back is None else (block.back,))]
+            reached += block.jumps if whole or not block.calls else ()
+            reached += () if block.back is None else (block.back,)
     for address in given:
         if address in owner:
             owner[address].entries.add(address)

@@ -1,7 +1,7 @@
 """A sample of what `against_unicorn.py` compares as a whole: each instruction does what Unicorn's does."""
 
 import pytest
-from against_unicorn import differences
+from against_unicorn import FLOATING, differences
 
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.row import Row
@@ -13,6 +13,10 @@ _PARTS = 4
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_a_word_of_each_row_does_what_it_does_on_unicorn(part, device):
     assert differences(TABLE[part::_PARTS], 1, 1, device.name) == []
+
+
+def test_floating_point_does_what_it_does_on_unicorn_in_all_modes_with_all_flags(device):
+    assert differences(FLOATING, 3, 2, device.name) == []
 
 
 def overlap(one: Row, other: Row) -> bool:

@@ -49,6 +49,12 @@ def test_floats(build, qemu, number):
     assert outcome(program, ["floats", number]) == qemu(program, ["floats", number])
 
 
+@pytest.mark.parametrize("number", ["1", "2.5", "-1.1", "1e300", "3e-310", "inf", "nan"])
+def test_rounding_modes_and_flags(build, qemu, number):
+    program = build("rounding")
+    assert outcome(program, ["rounding", number]) == qemu(program, ["rounding", number])
+
+
 def test_system(build, qemu):
     program = build("system")
     here = outcome(program, ["system"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lanewise.arm64 import lane
 from lanewise.arm64.encodings.arithmetic import width
 from lanewise.arm64.encodings.row import Meaning, Row, rows
 from lanewise.arm64.machine import BRK, HLT, SVC, WFI, Fields, Machine
@@ -81,8 +82,20 @@ def _reads(name: str) -> Meaning:
     return lambda m, f: m.write(f.Rt, m.special(name))
 
 
-def _writes(name: str, mask: int = -1) -> Meaning:
-    return lambda m, f: m.set_special(name, m.both(m.read(f.Rt), mask & (1 << 64) - 1))
+def _writes(name: str) -> Meaning:
+    return lambda m, f: m.set_special(name, m.read(f.Rt))
+
+
+def _write_control(m: Machine, f: Fields) -> None:
+    """How floating point is to be done: the upper half of the word that has both."""
+    mode = m.left(m.both(m.read(f.Rt), lane.FPCR_BITS), 32)
+    m.set_floating(m.either(mode, m.both(m.floating(), lane.FPSR_BITS)))
+
+
+def _write_status(m: Machine, f: Fields) -> None:
+    """What became of it: the lower half."""
+    flags = m.both(m.read(f.Rt), lane.FPSR_BITS)
+    m.set_floating(m.either(flags, m.both(m.floating(), lane.FPCR_BITS << 32)))
 
 
 _LINE = 64
@@ -104,11 +117,8 @@ _COUNTER = "1 011 1110 0000 010"
 """CNTVCT_EL0, the time: instructions that were run."""
 _MRS, _MSR = "1101010100 1 1", "1101010100 0 1"
 _SYSTEM = {"nzcv": "1 011 0100 0010 000", "tpidr_el0": "1 011 1101 0000 010"}
-_FLOATING = {"fpcr": ("1 011 0100 0100 000", 0x07C00000), "fpsr": ("1 011 0100 0100 001", 0x0800009F)}
-"""How floating point is to be done, and what became of it: where they are, and the bits that they have.
-
-They hold what is written; of what instructions do, only saturation is in `fpsr`, and all round to the nearest.
-"""
+_CONTROL, _STATUS = "1 011 0100 0100 000", "1 011 0100 0100 001"
+"""FPCR and FPSR."""
 _CACHES = {"ic ivau": "0101", "dc cvac": "1010", "dc cvau": "1011", "dc civac": "1110"}
 """What programs do with caches, by CRm: nothing here, where all lanes see memory as it is."""
 _FIXED = {
@@ -135,14 +145,10 @@ ROWS: list[Row] = [
     *rows("sb", "11010101000000110011 0000 111 11111", _nothing),
     *(row for name, m in _CACHES.items() for row in rows(name, f"1101010100 0 01 011 0111 {m} 001 Rt", _nothing)),
     *rows("dc zva", "1101010100 0 01 011 0111 0100 001 Rt", _clear_line),
-    *(
-        row
-        for name, (place, mask) in _FLOATING.items()
-        for row in [
-            *rows(f"mrs {name}", f"{_MRS} {place} Rt", _reads(name)),
-            *rows(f"msr {name}", f"{_MSR} {place} Rt", _writes(name, mask)),
-        ]
-    ),
+    *rows("mrs fpcr", f"{_MRS} {_CONTROL} Rt", lambda m, f: m.write(f.Rt, m.right(m.floating(), 32))),
+    *rows("msr fpcr", f"{_MSR} {_CONTROL} Rt", _write_control),
+    *rows("mrs fpsr", f"{_MRS} {_STATUS} Rt", lambda m, f: m.write(f.Rt, m.resize(m.floating(), 32))),
+    *rows("msr fpsr", f"{_MSR} {_STATUS} Rt", _write_status),
     *rows("mrs", f"{_MRS} {_SYSTEM['nzcv']} Rt", _read_flags),
     *rows("msr", f"{_MSR} {_SYSTEM['nzcv']} Rt", _write_flags),
     *rows("mrs", f"{_MRS} {_SYSTEM['tpidr_el0']} Rt", _reads("tpidr")),

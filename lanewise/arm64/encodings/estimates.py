@@ -1,7 +1,7 @@
 """Estimates of 1/x and 1/sqrt(x) from 8 bits of the fraction, and the steps that make them better.
 
-The architecture says each bit of an estimate: it comes from a table, by the first bits of the fraction. Numbers that
-are too small for a fraction of full length count as they are: nothing is flushed to zero.
+The architecture says each bit of an estimate: it comes from a table, by the first bits of the fraction. Zeros,
+infinities and what else has no place in a table is left to `numbers.estimate`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Callable
 from lanewise.arm64.encodings import elements as e
 from lanewise.arm64.encodings import numbers
 from lanewise.arm64.encodings.row import Meaning, Row, rows
+from lanewise.arm64.encodings.vector_more import three_floats
+from lanewise.arm64.exact import codes
 from lanewise.arm64.machine import Fields, Machine
 from lanewise.arm64.shared import call, share
 from lanewise.arm64.values import Value, known
@@ -62,10 +64,6 @@ def _parts(w: Writer, x: Value) -> tuple[Value, Value, Value]:
     return sign, w.select(small, w.sub(known(bits, 1), shift), exponent), fraction
 
 
-def _quiet(w: Writer, x: Value) -> Value:
-    return w.either(x, 1 << numbers.FRACTION[x.bits] - 1)
-
-
 def _reciprocal(w: Writer, x: Value) -> Value:
     bits, length = x.bits, numbers.FRACTION[x.bits]
     sign, exponent, fraction = _parts(w, x)
@@ -75,26 +73,18 @@ def _reciprocal(w: Writer, x: Value) -> Value:
     with_one = w.either(made, 1 << length)
     small = w.select(w.compare("eq", result, 0), w.right(with_one, 1), w.right(with_one, 2))
     made = w.select(w.compare("sgt", result, 0), w.either(w.left(result, length), made), small)
-    size = w.both(x, (1 << bits - 1) - 1)
-    made = w.select(w.compare("ult", size, 1 << length - 2), known(bits, numbers.infinity(bits)), made)
-    made = w.select(w.compare("eq", size, numbers.infinity(bits)), known(bits, 0), made)
-    return w.select(numbers.is_nan(w, x), _quiet(w, x), w.either(made, sign))
+    return w.either(made, sign)
 
 
 def _root(w: Writer, x: Value) -> Value:
     bits, length = x.bits, numbers.FRACTION[x.bits]
-    sign, exponent, fraction = _parts(w, x)
+    _, exponent, fraction = _parts(w, x)
     first = w.either(w.right(fraction, length - 8), 256)
     odd = w.resize(exponent, 1)
     made = _looked_up(w, "roots", w.select(odd, w.right(first, 1), first), 128)
     bias = (1 << bits - 2 - length) - 1
     result = w.right(w.sub(known(bits, 3 * bias - 1), exponent), 1)
-    made = w.either(w.left(result, length), w.left(made, length - 8))
-    made = w.select(w.compare("eq", x, numbers.infinity(bits)), known(bits, 0), made)
-    made = w.select(w.compare("ne", sign, 0), known(bits, numbers.default_nan(bits)), made)
-    zero = w.compare("eq", w.both(x, (1 << bits - 1) - 1), 0)
-    made = w.select(zero, w.either(sign, numbers.infinity(bits)), made)
-    return w.select(numbers.is_nan(w, x), _quiet(w, x), made)
+    return w.either(w.left(result, length), w.left(made, length - 8))
 
 
 def _exponent(w: Writer, x: Value) -> Value:
@@ -104,7 +94,7 @@ def _exponent(w: Writer, x: Value) -> Value:
     most = known(bits, exponents - (1 << length))
     found = w.both(x, exponents)
     other = w.select(w.compare("eq", found, 0), most, w.differ(found, exponents))
-    return w.select(numbers.is_nan(w, x), _quiet(w, x), w.either(other, w.both(x, 1 << bits - 1)))
+    return w.either(other, w.both(x, 1 << bits - 1))
 
 
 # --- of integers -----------------------------------------------------------------------------------------------------
@@ -122,75 +112,31 @@ def _whole(table: str, least: int) -> Callable[[Writer, Value], Value]:
     return work
 
 
-# --- steps -----------------------------------------------------------------------------------------------------------
-
-
-def _fused(w: Writer, x: Value, y: Value, addend: float) -> Value:
-    """`addend - x * y`, rounded once; the addend where there is no product."""
-    kind, suffix = numbers.KINDS[x.bits], f"f{x.bits}"
-    x = numbers.negate(w, x)
-    given = f"{kind} {numbers.as_float(w, x)}, {kind} {numbers.as_float(w, y)}, {kind} {addend}"
-    made = numbers.with_nan(w, numbers.as_bits(w, x.bits, f"call {kind} @llvm.fma.{suffix}({given})"), x, y)
-    alone = w.assign(x.bits, f"bitcast {kind} {addend} to i{x.bits}")
-    return w.select(numbers.infinity_by_zero(w, x, y), alone, made)
-
-
-def _step(w: Writer, x: Value, y: Value) -> Value:
-    return _fused(w, x, y, 2.0)
-
-
-def _root_step(w: Writer, x: Value, y: Value) -> Value:
-    """`(3 - x * y) / 2`: the larger of both is halved ahead, that nothing grows too large between.
-
-    If that loses a bit, both are so small that their product does not count.
-    """
-    size, kind = (1 << x.bits - 1) - 1, numbers.KINDS[x.bits]
-    x_larger = w.compare("ugt", w.both(x, size), w.both(y, size))
-
-    def halved(one: Value, which: Value) -> Value:
-        half = numbers.as_bits(w, one.bits, f"fmul {kind} {numbers.as_float(w, one)}, 0.5")
-        return w.select(w.both(which, w.invert(numbers.is_nan(w, one))), half, one)
-
-    return _fused(w, halved(x, x_larger), halved(y, w.invert(x_larger)), 1.5)
-
-
-def _extended_product(w: Writer, x: Value, y: Value) -> Value:
-    """A product; of infinity and zero it is 2, with the sign of both."""
-    bits = x.bits
-    two = (numbers.infinity(bits) + (1 << numbers.FRACTION[bits])) // 2 & ~((1 << numbers.FRACTION[bits]) - 1)
-    sign = w.both(w.differ(x, y), 1 << bits - 1)
-    plain = numbers.operate(w, "fmul", x, y)
-    return w.select(numbers.infinity_by_zero(w, x, y), w.either(sign, two), plain)
-
-
 for _bits in (32, 64):
     share("reciprocal", _bits, 1, _reciprocal)
     share("inverse_root", _bits, 1, _root)
-    share("step", _bits, 2, _step)
-    share("root_step", _bits, 2, _root_step)
-    share("extended_product", _bits, 2, _extended_product)
 share("whole_reciprocal", 32, 1, _whole("reciprocals", 256))
 share("whole_inverse_root", 32, 1, _whole("roots", 128))
 
 
-def _called(name: str) -> Meaning:
-    """A function of elements that is shared, on one register or two."""
+def _estimates(name: str, asked: int | None = None) -> Meaning:
+    """A function of elements that is shared, on one register; with what is special of numbers."""
 
     def meaning(m: Machine, f: Fields) -> None:
         element = 64 if f.sz.number else 32
-        bits = e.whole(f) if hasattr(f, "Q") else element
-        given = [m.read_vector(number, bits) for number in ((f.Rn, f.Rm) if hasattr(f, "Rm") else (f.Rn,))]
-        m.write_vector(f.Rd, e.one_by_one(m, element, lambda *some: call(m, name, *some), *given))
+        x = m.read_vector(f.Rn, e.whole(f) if hasattr(f, "Q") else element)
+        made = e.one_by_one(m, element, lambda one: call(m, name, one), x)
+        m.write_vector(f.Rd, made if asked is None else numbers.estimate(m, asked, element, made, x))
 
     return meaning
 
 
 def _only_exponent(m: Machine, f: Fields) -> None:
-    m.write_vector(f.Rd, _exponent(m, m.read_vector(f.Rn, 64 if f.sz.number else 32)))
+    x = m.read_vector(f.Rn, 64 if f.sz.number else 32)
+    m.write_vector(f.Rd, numbers.other_exponent(m, _exponent(m, x), x))
 
 
-def _both_forms(name: str, u: int, tail: str, shared: str) -> list[Row]:
-    meaning = _called(shared)
+def _both_forms(name: str, u: int, tail: str, meaning: Meaning) -> list[Row]:
     return [
         *rows(name, f"0 Q {u} 01110 {tail}", meaning, "Q", sz=(0,)),
         *rows(name, f"0 Q {u} 01110 {tail}", meaning, Q=(1,), sz=(1,)),
@@ -199,12 +145,12 @@ def _both_forms(name: str, u: int, tail: str, shared: str) -> list[Row]:
 
 
 ROWS: list[Row] = [
-    *_both_forms("frecpe", 0, "1 sz 10000 11101 10 Rn Rd", "reciprocal"),
-    *_both_forms("frsqrte", 1, "1 sz 10000 11101 10 Rn Rd", "inverse_root"),
-    *_both_forms("frecps", 0, "0 sz 1 Rm 11111 1 Rn Rd", "step"),
-    *_both_forms("frsqrts", 0, "1 sz 1 Rm 11111 1 Rn Rd", "root_step"),
-    *_both_forms("fmulx", 0, "0 sz 1 Rm 11011 1 Rn Rd", "extended_product"),
+    *_both_forms("frecpe", 0, "1 sz 10000 11101 10 Rn Rd", _estimates("reciprocal", codes.RECIPROCAL)),
+    *_both_forms("frsqrte", 1, "1 sz 10000 11101 10 Rn Rd", _estimates("inverse_root", codes.INVERSE_ROOT)),
+    *_both_forms("frecps", 0, "0 sz 1 Rm 11111 1 Rn Rd", three_floats("frecps")),
+    *_both_forms("frsqrts", 0, "1 sz 1 Rm 11111 1 Rn Rd", three_floats("frsqrts")),
+    *_both_forms("fmulx", 0, "0 sz 1 Rm 11011 1 Rn Rd", three_floats("fmulx")),
     *rows("frecpx", "01 0 11110 1 sz 10000 11111 10 Rn Rd", _only_exponent, "sz"),
-    *rows("urecpe", "0 Q 0 01110 1 sz=0 10000 11100 10 Rn Rd", _called("whole_reciprocal"), "Q"),
-    *rows("ursqrte", "0 Q 1 01110 1 sz=0 10000 11100 10 Rn Rd", _called("whole_inverse_root"), "Q"),
+    *rows("urecpe", "0 Q 0 01110 1 sz=0 10000 11100 10 Rn Rd", _estimates("whole_reciprocal"), "Q"),
+    *rows("ursqrte", "0 Q 1 01110 1 sz=0 10000 11100 10 Rn Rd", _estimates("whole_inverse_root"), "Q"),
 ]

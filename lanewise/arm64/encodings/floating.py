@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lanewise.arm64.encodings import numbers
 from lanewise.arm64.encodings.arithmetic import width
+from lanewise.arm64.encodings.integers import from_integer, to_integer
 from lanewise.arm64.encodings.row import Meaning, Row, rows
 from lanewise.arm64.machine import Fields, Machine
 from lanewise.arm64.values import Value, known
@@ -18,39 +19,17 @@ def _bits(f: Fields) -> int:
 def _two(work: str) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         x, y = m.read_vector(f.Rn, _bits(f)), m.read_vector(f.Rm, _bits(f))
-        m.write_vector(f.Rd, binary(m, work, x, y))
+        m.write_vector(f.Rd, numbers.binary(m, work, x.bits, x, y))
 
     return meaning
 
 
-def binary(m: Machine, work: str, x: Value, y: Value) -> Value:
-    """An operation on two numbers, by its name."""
-    if work in ("fmaxnm", "fminnm"):
-        return numbers.number_or_other(m, work == "fmaxnm", x, y)
-    if work in ("fmax", "fmin"):
-        return numbers.intrinsic(m, "maximum" if work == "fmax" else "minimum", x, y)
-    if work == "fnmul":
-        return numbers.negate(m, numbers.operate(m, "fmul", x, y))
-    return numbers.operate(m, work, x, y)
-
-
-def unary(m: Machine, work: str, x: Value) -> Value:
-    """An operation on one number, by its name."""
-    if work == "fmov":
-        return x
-    if work == "fabs":
-        return m.both(x, (1 << x.bits - 1) - 1)
-    if work == "fneg":
-        return numbers.negate(m, x)
-    return numbers.intrinsic(m, work, x)
-
-
 def _one(work: str) -> Meaning:
-    return lambda m, f: m.write_vector(f.Rd, unary(m, work, m.read_vector(f.Rn, _bits(f))))
+    return lambda m, f: m.write_vector(f.Rd, numbers.unary(m, work, _bits(f), m.read_vector(f.Rn, _bits(f))))
 
 
 def _convert(bits: int) -> Meaning:
-    return lambda m, f: m.write_vector(f.Rd, numbers.convert(m, m.read_vector(f.Rn, _bits(f)), bits))
+    return lambda m, f: m.write_vector(f.Rd, numbers.convert(m, _bits(f), m.read_vector(f.Rn, _bits(f)), bits))
 
 
 def _multiply_add(m: Machine, f: Fields) -> None:
@@ -58,30 +37,35 @@ def _multiply_add(m: Machine, f: Fields) -> None:
     bits = _bits(f)
     x, y, addend = (m.read_vector(number, bits) for number in (f.Rn, f.Rm, f.Ra))
     if f.o0.number != f.o1.number:
-        x = numbers.negate(m, x)
+        x = numbers.negate(m, bits, x)
     if f.o1.number:
-        addend = numbers.negate(m, addend)
-    m.write_vector(f.Rd, numbers.multiply_add(m, addend, x, y))
+        addend = numbers.negate(m, bits, addend)
+    m.write_vector(f.Rd, numbers.multiply_add(m, bits, addend, x, y))
 
 
-def _flags(m: Machine, x: Value, y: Value) -> tuple[Value, ...]:
-    """What a comparison says: none of the others if one is no number."""
-    kind, one, other = numbers.KINDS[x.bits], numbers.as_float(m, x), numbers.as_float(m, y)
-    less, same, odd = (m.assign(1, f"fcmp {how} {kind} {one}, {other}") for how in ("olt", "oeq", "uno"))
+def _flags(m: Machine, f: Fields, y: Value) -> tuple[Value, ...]:
+    """What a comparison says: none of the others if one is no number. `op` says that a quiet one is invalid, too."""
+    less, same, odd = numbers.compare(m, m.read_vector(f.Rn, _bits(f)), y, f.op)
     return less, same, m.invert(less), odd
 
 
 def _compare(m: Machine, f: Fields) -> None:
-    x = m.read_vector(f.Rn, _bits(f))
-    y = known(_bits(f), 0) if f.o1.number else m.read_vector(f.Rm, _bits(f))
-    m.set_flags(*_flags(m, x, y))
+    m.set_flags(*_flags(m, f, known(_bits(f), 0) if f.o1.number else m.read_vector(f.Rm, _bits(f))))
 
 
 def _compare_if(m: Machine, f: Fields) -> None:
-    holds = m.holds(f.cond)
-    found = _flags(m, m.read_vector(f.Rn, _bits(f)), m.read_vector(f.Rm, _bits(f)))
-    for at, (name, flag) in enumerate(zip("nzcv", found, strict=True)):
-        m.set_flag(name, m.select(holds, flag, m.resize(m.right(f.nzcv, 3 - at), 1)))
+    """Where the condition does not hold, nothing is compared: that would raise flags."""
+    places = [m.variable(1) for _ in "nzcv"]
+    for at, place in enumerate(places):
+        m.emit(f"store {m.resize(m.right(f.nzcv, 3 - at), 1).typed}, ptr {place}")
+    compares, on = m.label("compares"), m.label("on")
+    m.emit(f"br {m.holds(f.cond).typed}, label %{compares}, label %{on}")
+    m.start(compares)
+    for place, flag in zip(places, _flags(m, f, m.read_vector(f.Rm, _bits(f))), strict=True):
+        m.emit(f"store {flag.typed}, ptr {place}")
+    m.emit(f"br label %{on}")
+    m.start(on)
+    m.set_flags(*(m.assign(1, f"load i1, ptr {place}") for place in places))
 
 
 def _select(m: Machine, f: Fields) -> None:
@@ -99,13 +83,13 @@ def _immediate(m: Machine, f: Fields) -> None:
 def _to_integer(rounding: str, sign: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         x = m.read_vector(f.Rn, _bits(f))
-        m.write(f.Rd, numbers.to_integer(m, x, width(f), rounding, sign))
+        m.write(f.Rd, to_integer(m, x.bits, x, width(f), rounding, sign))
 
     return meaning
 
 
 def _from_integer(sign: bool) -> Meaning:
-    return lambda m, f: m.write_vector(f.Rd, numbers.from_integer(m, m.read(f.Rn, width(f)), _bits(f), sign))
+    return lambda m, f: m.write_vector(f.Rd, from_integer(m, width(f), m.read(f.Rn, width(f)), _bits(f), sign))
 
 
 def _places(m: Machine, f: Fields) -> Value:
@@ -122,7 +106,7 @@ def _to_fixed(sign: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         _check_scale(m, f)
         x = m.read_vector(f.Rn, _bits(f))
-        m.write(f.Rd, numbers.to_fixed(m, x, width(f), _places(m, f), sign))
+        m.write(f.Rd, to_integer(m, x.bits, x, width(f), "z", sign, _places(m, f)))
 
     return meaning
 
@@ -130,7 +114,7 @@ def _to_fixed(sign: bool) -> Meaning:
 def _from_fixed(sign: bool) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         _check_scale(m, f)
-        m.write_vector(f.Rd, numbers.from_fixed(m, m.read(f.Rn, width(f)), _bits(f), _places(m, f), sign))
+        m.write_vector(f.Rd, from_integer(m, width(f), m.read(f.Rn, width(f)), _bits(f), sign, _places(m, f)))
 
     return meaning
 
@@ -157,8 +141,8 @@ _WHOLE = "sf 0 0 11110 ftype"
 _BOTH = {"ftype": (0, 1)}
 _TWO = ("fmul", "fdiv", "fadd", "fsub", "fmax", "fmin", "fmaxnm", "fminnm", "fnmul")
 _ONE = {
-    0: "fmov", 1: "fabs", 2: "fneg", 3: "sqrt", 8: "roundeven", 9: "ceil", 10: "floor", 11: "trunc", 12: "round",
-    14: "roundeven", 15: "roundeven",
+    0: "fmov", 1: "fabs", 2: "fneg", 3: "fsqrt", 8: "frintn", 9: "frintp", 10: "frintm", 11: "frintz", 12: "frinta",
+    14: "frintx", 15: "frinti",
 }  # fmt: skip
 
 ROWS: list[Row] = [

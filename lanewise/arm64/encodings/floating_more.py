@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from lanewise.arm64.encodings import elements as e
 from lanewise.arm64.encodings import numbers
-from lanewise.arm64.encodings.floating import binary
 from lanewise.arm64.encodings.forms import SHIFTED
+from lanewise.arm64.encodings.integers import from_integer, to_integer
 from lanewise.arm64.encodings.row import Meaning, Row, rows
-from lanewise.arm64.encodings.vector_more import one_element
 from lanewise.arm64.machine import Fields, Machine
-from lanewise.arm64.shared import call
-from lanewise.arm64.values import Value, known
+from lanewise.arm64.values import known
 
 
 def _across(work: str) -> Meaning:
     """Four numbers to one, by twos."""
 
     def meaning(m: Machine, f: Fields) -> None:
-        first, second, third, fourth = e.parts(m, m.read_vector(f.Rn), 32)
-        m.write_vector(f.Rd, binary(m, work, binary(m, work, first, second), binary(m, work, third, fourth)))
+        x = m.read_vector(f.Rn)
+        twos = numbers.binary(m, work, 32, *(e.shuffled(m, 32, x, x, order) for order in ((0, 2), (1, 3))))
+        m.write_vector(f.Rd, numbers.binary(m, work, 32, *e.parts(m, twos, 32)))
 
     return meaning
 
 
 def _fixed(element: int, sign: bool, to: bool) -> Meaning:
     """Numbers to integers of which some bits are behind the point, or back."""
-    work = numbers.to_fixed if to else numbers.from_fixed
 
     def meaning(m: Machine, f: Fields) -> None:
-        bits = e.whole(f) if hasattr(f, "Q") else element
+        x = m.read_vector(f.Rn, e.whole(f) if hasattr(f, "Q") else element)
         places = m.sub(known(64, element), m.resize(f.amount, 64))
-        given = m.read_vector(f.Rn, bits)
-        m.write_vector(f.Rd, e.one_by_one(m, element, lambda x: work(m, x, element, places, sign), given))
+        if to:
+            m.write_vector(f.Rd, to_integer(m, element, x, element, "z", sign, places))
+        else:
+            m.write_vector(f.Rd, from_integer(m, element, x, element, sign, places))
 
     return meaning
 
@@ -40,21 +40,7 @@ def _shorter_odd(m: Machine, f: Fields) -> None:
     if not hasattr(f, "Q"):
         m.write_vector(f.Rd, numbers.rounded_to_odd(m, m.read_vector(f.Rn, 64)))
         return
-    made = [numbers.rounded_to_odd(m, x) for x in e.parts(m, m.read_vector(f.Rn), 64)]
-    e.write_half_by(m, f.Rd, e.together(m, made), f.Q)
-
-
-def _product_by_element(m: Machine, f: Fields) -> None:
-    element = 64 if f.sz.number else 32
-    bits = e.whole(f) if hasattr(f, "Q") else element
-    if element == 64:
-        m.undefined_if(f.L)
-    y = one_element(m, f, element)
-
-    def product(x: Value) -> Value:
-        return call(m, "extended_product", x, y)
-
-    m.write_vector(f.Rd, e.one_by_one(m, element, product, m.read_vector(f.Rn, bits)))
+    e.write_half_by(m, f.Rd, numbers.rounded_to_odd(m, m.read_vector(f.Rn)), f.Q)
 
 
 def _fixed_rows() -> list[Row]:
@@ -78,7 +64,4 @@ ROWS: list[Row] = [
     *_fixed_rows(),
     *rows("fcvtxn", "0 Q 1 01110 0 1 10000 10110 10 Rn Rd", _shorter_odd),
     *rows("fcvtxn s", "01 1 11110 0 1 10000 10110 10 Rn Rd", _shorter_odd),
-    *rows("fmulx e", "0 Q 1 01111 1 sz L M Rm4 1001 H 0 Rn Rd", _product_by_element, "Q", sz=(0,)),
-    *rows("fmulx e", "0 Q 1 01111 1 sz L M Rm4 1001 H 0 Rn Rd", _product_by_element, Q=(1,), sz=(1,)),
-    *rows("fmulx e s", "01 1 11111 1 sz L M Rm4 1001 H 0 Rn Rd", _product_by_element, "sz"),
 ]

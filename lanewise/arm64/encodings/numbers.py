@@ -1,35 +1,23 @@
-"""Floating point as the architecture has it: rounding to nearest, NaNs by their payload, the largest in size."""
+"""Floating point: the device's own operation, and the exact functions where that would not do.
+
+Plain operations round to nearest and raise no flags. That is all there is to it where FPCR is 0, no flag can be raised
+but that of inexact results, and that one is set already: flags stay set until a program clears them. Results that are
+infinite, no numbers, or so small that they may have lost bits are left to `arm64.exact`, and so is everything else.
+All works on registers of one number or more.
+"""
 
 from __future__ import annotations
 
-from lanewise.arm64.shared import call, share
+from collections.abc import Callable, Sequence
+
+from lanewise.arm64.encodings import elements as e
+from lanewise.arm64.exact import codes
+from lanewise.arm64.machine import Machine
 from lanewise.arm64.values import Value, known
-from lanewise.arm64.writer import Writer
 
 KINDS = {16: "half", 32: "float", 64: "double"}
 FRACTION = {16: 10, 32: 23, 64: 52}
 """Bits of the fraction, of which the highest says that a NaN is quiet."""
-
-
-def default_nan(bits: int) -> int:
-    """What operations on numbers give that are none."""
-    return (1 << bits - 1) - (1 << FRACTION[bits] - 1)
-
-
-def as_float(m: Writer, x: Value) -> str:
-    """A number's bits as a number; gives its name."""
-    return m.pointer(f"bitcast {x.typed} to {KINDS[x.bits]}")
-
-
-def as_bits(m: Writer, bits: int, text: str) -> Value:
-    """The bits of a number that some text makes."""
-    made = m.pointer(text)
-    return m.assign(bits, f"bitcast {KINDS[bits]} {made} to i{bits}")
-
-
-def is_nan(m: Writer, x: Value) -> Value:
-    """Whether it is no number."""
-    return m.compare("ugt", m.both(x, (1 << x.bits - 1) - 1), infinity(x.bits))
 
 
 def infinity(bits: int) -> int:
@@ -37,139 +25,318 @@ def infinity(bits: int) -> int:
     return (1 << bits - 1) - (1 << FRACTION[bits])
 
 
-def with_nan(m: Writer, result: Value, *given: Value) -> Value:
-    """The result of an operation, or the NaN that it passes on: the first that signals, or the first, or its own."""
-    bits = result.bits
-    place = m.variable(bits)
-    slow, on = m.label("nan"), m.label("on")
-    m.emit(f"store {result.typed}, ptr {place}")
-    m.emit(f"br {is_nan(m, result).typed}, label %{slow}, label %{on}, !prof !0")
+def power(bits: int, exponent: int) -> int:
+    """The bits of a power of two."""
+    return exponent + (1 << bits - 2 - FRACTION[bits]) - 1 << FRACTION[bits]
+
+
+def kind(bits: int, element: int) -> str:
+    """The type of numbers in so many bits."""
+    return KINDS[element] if bits == element else f"<{bits // element} x {KINDS[element]}>"
+
+
+def floats(m: Machine, x: Value, element: int) -> str:
+    """Bits as numbers, with their type."""
+    type_ = kind(x.bits, element)
+    return f"{type_} {m.pointer(f'bitcast {x.typed} to {type_}')}"
+
+
+def bits_of(m: Machine, bits: int, element: int, text: str) -> Value:
+    """The bits of numbers that some text makes."""
+    return m.assign(bits, f"bitcast {kind(bits, element)} {m.pointer(text)} to i{bits}")
+
+
+def operation(m: Machine, name: str, element: int, x: Value, y: Value) -> Value:
+    """`fadd` and its like."""
+    other = floats(m, y, element).rpartition(" ")[2]
+    return bits_of(m, x.bits, element, f"{name} {floats(m, x, element)}, {other}")
+
+
+def function(m: Machine, name: str, element: int, *given: Value) -> Value:
+    """A function of LLVM."""
+    bits = given[0].bits
+    suffix = f"f{element}" if bits == element else f"v{bits // element}f{element}"
+    parameters = ", ".join(floats(m, one, element) for one in given)
+    return bits_of(m, bits, element, f"call {kind(bits, element)} @llvm.{name}.{suffix}({parameters})")
+
+
+# --- what is unusual -------------------------------------------------------------------------------------------------
+
+
+def _any(m: Machine, count: int, text: str) -> Value:
+    """Whether one of some comparisons holds."""
+    if count == 1:
+        return m.assign(1, text)
+    return m.compare("ne", m.assign(count, f"bitcast <{count} x i1> {m.pointer(text)} to i{count}"), 0)
+
+
+def bits_compared(m: Machine, how: str, element: int, x: Value, number: int) -> Value:
+    """Whether the bits of one number compare so with a constant."""
+    type_, other = e.kind(x.bits, element), e.repeated(x.bits, element, number)
+    return _any(m, x.bits // element, f"icmp {how} {type_} {e.split(m, x, element)}, {e.split(m, other, element)}")
+
+
+def sizes(m: Machine, x: Value, element: int) -> Value:
+    """Numbers without their signs."""
+    return m.both(x, e.repeated(x.bits, element, (1 << element - 1) - 1))
+
+
+def _endless(m: Machine, x: Value, element: int) -> Value:
+    """Whether one is infinite or no number."""
+    return bits_compared(m, "uge", element, sizes(m, x, element), infinity(element))
+
+
+def _out_of_range(m: Machine, x: Value, element: int) -> Value:
+    """Whether one is that, or as small as the smallest of full length: it may have been rounded up to that."""
+    least = (1 << FRACTION[element]) + 1
+    above = e.each(m, "sub", element, x, e.repeated(x.bits, element, least))
+    return bits_compared(m, "uge", element, above, infinity(element) - least)
+
+
+def _no_number(m: Machine, element: int, x: Value, y: Value) -> Value:
+    """Whether one of some is none."""
+    other = floats(m, y, element).rpartition(" ")[2]
+    return _any(m, x.bits // element, f"fcmp uno {floats(m, x, element)}, {other}")
+
+
+# --- both ways -------------------------------------------------------------------------------------------------------
+
+_CALM = ((1 << 32) - 1 << codes.CONTROL | codes.INEXACT, codes.INEXACT)
+"""What of FPCR and FPSR a plain operation must find that may be inexact, and what it must be."""
+
+
+def either_way(
+    m: Machine, unusual: Value, inexact: bool, plain: Sequence[Value], exact: Callable[[], Sequence[Value]]
+) -> list[Value]:
+    """Values that were found the plain way, or those of the exact one."""
+    state = m.floating()
+    if inexact:
+        rough = m.compare("ne", m.both(state, _CALM[0]), _CALM[1])
+    else:
+        rough = m.compare("ugt", state, (1 << codes.CONTROL) - 1)
+    places = [m.variable(one.bits) for one in plain]
+    slow, on = m.label("exact"), m.label("on")
+    for place, value in zip(places, plain, strict=True):
+        m.emit(f"store {value.typed}, ptr {place}")
+    m.emit(f"br {m.either(unusual, rough).typed}, label %{slow}, label %{on}, !prof !0")
     m.start(slow)
-    m.emit(f"store {call(m, f'nan_of_{len(given)}', *given).typed}, ptr {place}")
+    for place, value in zip(places, exact(), strict=True):
+        m.emit(f"store {value.typed}, ptr {place}")
     m.emit(f"br label %{on}")
     m.start(on)
-    return m.assign(bits, f"load i{bits}, ptr {place}")
+    return [m.assign(one.bits, f"load i{one.bits}, ptr {place}") for one, place in zip(plain, places, strict=True)]
 
 
-def _nan_of(m: Writer, *given: Value) -> Value:
-    """The NaN that an operation passes on."""
-    bits = given[0].bits
-    chosen = known(bits, default_nan(bits))
-    quiet = 1 << FRACTION[bits] - 1
-    for one in reversed(given):
-        chosen = m.select(is_nan(m, one), one, chosen)
-    for one in reversed(given):
-        signals = m.both(is_nan(m, one), m.compare("eq", m.both(one, quiet), 0))
-        chosen = m.select(signals, one, chosen)
-    return m.either(chosen, quiet)
+def exactly(m: Machine, what: Value | int, bits: int, *given: Value) -> Value:
+    """What an exact function gives, in so many bits."""
+    words = m.exact_words()
+    for at, one in enumerate(given):
+        m.emit(f"store {one.typed}, ptr {m.pointer(f'getelementptr i8, ptr {words}, i64 {16 * at}')}, align 16")
+    asked = known(32, what) if isinstance(what, int) else what
+    called = f"call i64 @{codes.NAME}(ptr {words}, {asked.typed}, {m.floating().typed})"
+    m.set_floating(m.assign(64, called))
+    return m.assign(bits, f"load i{bits}, ptr {m.pointer(f'getelementptr i64, ptr {words}, i64 {codes.RESULT}')}")
 
 
-for _bits in KINDS:
-    for _count in (1, 2, 3):
-        share(f"nan_of_{_count}", _bits, _count, _nan_of)
+def _checked(
+    m: Machine,
+    asked: int,
+    element: int,
+    plain: Value,
+    unusual: Value,
+    *given: Value,
+    inexact: bool = True,
+    rounding: int = codes.AS_SET,
+) -> Value:
+    """An operation on elements that makes others of the same size."""
+    count = given[0].bits // element
+    what = codes.request(asked, element, element, count, rounding)
+    return either_way(m, unusual, inexact, [plain], lambda: [exactly(m, what, plain.bits, *given)])[0]
 
 
-def operate(m: Writer, operation: str, x: Value, y: Value) -> Value:
-    """`fadd`, `fsub`, `fmul` and `fdiv`."""
-    kind = KINDS[x.bits]
-    return with_nan(m, as_bits(m, x.bits, f"{operation} {kind} {as_float(m, x)}, {as_float(m, y)}"), x, y)
+# --- operations ------------------------------------------------------------------------------------------------------
 
 
-def intrinsic(m: Writer, name: str, *given: Value) -> Value:
-    """A function of LLVM on numbers; NaNs are passed on."""
-    bits = given[0].bits
-    kind = KINDS[bits]
-    parameters = ", ".join(f"{kind} {as_float(m, one)}" for one in given)
-    suffix = {16: "f16", 32: "f32", 64: "f64"}[bits]
-    return with_nan(m, as_bits(m, bits, f"call {kind} @llvm.{name}.{suffix}({parameters})"), *given)
+def add(m: Machine, element: int, x: Value, y: Value) -> Value:
+    """A sum: a small one lost no bits."""
+    plain = operation(m, "fadd", element, x, y)
+    return _checked(m, codes.ADD, element, plain, _endless(m, plain, element), x, y)
 
 
-def number_or_other(m: Writer, largest: bool, x: Value, y: Value) -> Value:
-    """The larger or smaller of two, where a quiet NaN counts as less or more than any number."""
-    bits = x.bits
-    quiet = 1 << FRACTION[bits] - 1
-    end = known(bits, infinity(bits) | (1 << bits - 1 if largest else 0))
-
-    def instead(one: Value, other: Value) -> Value:
-        silent = m.both(is_nan(m, one), m.compare("ne", m.both(one, quiet), 0))
-        return m.select(m.both(silent, m.invert(is_nan(m, other))), end, one)
-
-    return intrinsic(m, "maximum" if largest else "minimum", instead(x, y), instead(y, x))
+def subtract(m: Machine, element: int, x: Value, y: Value) -> Value:
+    """A difference."""
+    plain = operation(m, "fsub", element, x, y)
+    return _checked(m, codes.SUBTRACT, element, plain, _endless(m, plain, element), x, y)
 
 
-def negate(m: Writer, x: Value) -> Value:
-    """The other sign, of NaNs, too."""
-    return m.differ(x, known(x.bits, 1 << x.bits - 1))
+def multiply(m: Machine, element: int, x: Value, y: Value, asked: int = codes.MULTIPLY) -> Value:
+    """A product."""
+    plain = operation(m, "fmul", element, x, y)
+    return _checked(m, asked, element, plain, _out_of_range(m, sizes(m, plain, element), element), x, y)
 
 
-def multiply_add(m: Writer, addend: Value, x: Value, y: Value) -> Value:
-    """`addend + x * y`, rounded once; infinity times 0 is nothing that a quiet NaN could be added to."""
-    bits = addend.bits
-    plain = intrinsic_ordered(m, addend, x, y)
-    quiet = m.both(is_nan(m, addend), m.compare("ne", m.both(addend, 1 << FRACTION[bits] - 1), 0))
-    return m.select(m.both(infinity_by_zero(m, x, y), quiet), known(bits, default_nan(bits)), plain)
+def multiply_extended(m: Machine, element: int, x: Value, y: Value) -> Value:
+    """A product; of infinity and zero it is 2, with the sign of both."""
+    return multiply(m, element, x, y, codes.MULTIPLY_EXTENDED)
 
 
-def infinity_by_zero(m: Writer, x: Value, y: Value) -> Value:
-    """Whether two numbers have no product."""
-    size = (1 << x.bits - 1) - 1
-
-    def endless(one: Value) -> Value:
-        return m.compare("eq", m.both(one, size), infinity(x.bits))
-
-    def nothing(one: Value) -> Value:
-        return m.compare("eq", m.both(one, size), 0)
-
-    return m.either(m.both(endless(x), nothing(y)), m.both(nothing(x), endless(y)))
+def divide(m: Machine, element: int, x: Value, y: Value) -> Value:
+    """A quotient."""
+    plain = operation(m, "fdiv", element, x, y)
+    return _checked(m, codes.DIVIDE, element, plain, _out_of_range(m, sizes(m, plain, element), element), x, y)
 
 
-def intrinsic_ordered(m: Writer, addend: Value, x: Value, y: Value) -> Value:
-    """The same, with NaNs in the order of the architecture: the addend first."""
-    bits = addend.bits
-    kind, suffix = KINDS[bits], {16: "f16", 32: "f32", 64: "f64"}[bits]
-    given = ", ".join(f"{kind} {as_float(m, one)}" for one in (x, y, addend))
-    return with_nan(m, as_bits(m, bits, f"call {kind} @llvm.fma.{suffix}({given})"), addend, x, y)
+def root(m: Machine, element: int, x: Value) -> Value:
+    """A square root, which is never small."""
+    plain = function(m, "sqrt", element, x)
+    return _checked(m, codes.ROOT, element, plain, _endless(m, plain, element), x)
 
 
-def convert(m: Writer, x: Value, bits: int) -> Value:
-    """A number in another size; of a NaN the upper bits of its payload."""
-    if bits == x.bits:
+def multiply_add(m: Machine, element: int, addend: Value, x: Value, y: Value) -> Value:
+    """`addend + x * y`, rounded once."""
+    plain = function(m, "fma", element, x, y, addend)
+    unusual = _out_of_range(m, sizes(m, plain, element), element)
+    return _checked(m, codes.MULTIPLY_ADD, element, plain, unusual, x, y, addend)
+
+
+def step(m: Machine, element: int, x: Value, y: Value) -> Value:
+    """`2 - x * y`, rounded once; 2 where there is no product."""
+    plain = function(m, "fma", element, negate(m, element, x), y, e.repeated(x.bits, element, power(element, 1)))
+    return _checked(m, codes.STEP, element, plain, _out_of_range(m, sizes(m, plain, element), element), x, y)
+
+
+def root_step(m: Machine, element: int, x: Value, y: Value) -> Value:
+    """`(3 - x * y) / 2`, rounded once: what is halved is never so small that it would lose a bit by that."""
+    three = e.repeated(x.bits, element, power(element, 1) | 1 << FRACTION[element] - 1)
+    double = function(m, "fma", element, negate(m, element, x), y, three)
+    plain = operation(m, "fmul", element, double, e.repeated(x.bits, element, power(element, -1)))
+    return _checked(m, codes.ROOT_STEP, element, plain, _out_of_range(m, sizes(m, plain, element), element), x, y)
+
+
+_EXTREMES = {
+    "fmax": (codes.LARGER, "maximum"),
+    "fmin": (codes.SMALLER, "minimum"),
+    "fmaxnm": (codes.LARGER_NUMBER, "maximum"),
+    "fminnm": (codes.SMALLER_NUMBER, "minimum"),
+}
+
+
+def _extreme(m: Machine, work: str, element: int, x: Value, y: Value) -> Value:
+    asked, name = _EXTREMES[work]
+    plain = function(m, name, element, x, y)
+    return _checked(m, asked, element, plain, _no_number(m, element, x, y), x, y, inexact=False)
+
+
+def binary(m: Machine, work: str, element: int, x: Value, y: Value) -> Value:
+    """An operation on two numbers, by its name."""
+    if work in _EXTREMES:
+        return _extreme(m, work, element, x, y)
+    if work == "fnmul":
+        return negate(m, element, multiply(m, element, x, y))
+    if work == "fabd":
+        return sizes(m, subtract(m, element, x, y), element)
+    return _BINARY[work](m, element, x, y)
+
+
+_BINARY = {
+    "fadd": add, "fsub": subtract, "fmul": multiply, "fdiv": divide, "fmulx": multiply_extended, "frecps": step,
+    "frsqrts": root_step,
+}  # fmt: skip
+ROUNDINGS = {
+    "n": ("roundeven", codes.NEAREST), "p": ("ceil", codes.UP), "m": ("floor", codes.DOWN),
+    "z": ("trunc", codes.TOWARDS_ZERO), "a": ("round", codes.AWAY), "i": ("roundeven", codes.AS_SET),
+    "x": ("roundeven", codes.AS_SET),
+}  # fmt: skip
+"""How to round to whole numbers, by the letters of instructions; the last says whether there was something to round."""
+
+
+def unary(m: Machine, work: str, element: int, x: Value) -> Value:
+    """An operation on one number, by its name."""
+    if work == "fmov":
         return x
-    how = "fpext" if bits > x.bits else "fptrunc"
-    if (x.bits, bits) == (64, 16):
-        return convert(m, rounded_to_odd(m, x), 16)
-    plain = as_bits(m, bits, f"{how} {KINDS[x.bits]} {as_float(m, x)} to {KINDS[bits]}")
-    shift = FRACTION[bits] - FRACTION[x.bits]
-    wide = max(bits, x.bits)
-    sign = m.right(m.resize(x, wide), x.bits - 1)
-    payload = m.resize(m.both(x, (1 << FRACTION[x.bits]) - 1), wide)
-    payload = m.left(payload, shift) if shift > 0 else m.right(payload, -shift)
-    moved = m.resize(m.either(payload, m.left(sign, bits - 1)), bits)
-    nan = m.either(moved, known(bits, default_nan(bits)))
-    return m.select(is_nan(m, x), nan, plain)
+    if work == "fabs":
+        return sizes(m, x, element)
+    if work == "fneg":
+        return negate(m, element, x)
+    if work == "fsqrt":
+        return root(m, element, x)
+    name, rounding = ROUNDINGS[work.removeprefix("frint")]
+    exact = work == "frintx"
+    asked = codes.ROUND_EXACT if exact else codes.ROUND
+    plain, unusual = function(m, name, element, x), _no_number(m, element, x, x)
+    return _checked(m, asked, element, plain, unusual, x, inexact=exact, rounding=rounding)
 
 
-def rounded_to_odd(m: Writer, x: Value) -> Value:
-    """A number of 64 bits in 32, its last bit set if it is not the same: rounded again, it is as if rounded once."""
-    return m.select(is_nan(m, x), _shortened_nan(m, x), _odd(m, x))
+def negate(m: Machine, element: int, x: Value) -> Value:
+    """The other sign, of NaNs, too."""
+    return m.differ(x, e.repeated(x.bits, element, 1 << element - 1))
 
 
-def _odd(m: Writer, x: Value) -> Value:
-    short = as_bits(m, 32, f"fptrunc double {as_float(m, x)} to float")
-    back = as_bits(m, 64, f"fpext float {as_float(m, short)} to double")
-    size = (1 << 63) - 1
-    too_large = m.compare("ugt", m.both(back, size), m.both(x, size))
-    odd = m.either(m.sub(short, m.resize(too_large, 32)), 1)
-    return m.select(m.compare("eq", back, x), short, odd)
+def estimate(m: Machine, asked: int, element: int, plain: Value, x: Value) -> Value:
+    """An estimate that was found by tables, unless there is something special about it."""
+    inverse_root = asked == codes.INVERSE_ROOT  # which numbers below zero do not have
+    unusual = _out_of_range(m, x if inverse_root else sizes(m, x, element), element)
+    return _checked(m, asked, element, plain, unusual, x, plain, inexact=False)
 
 
-def _shortened_nan(m: Writer, x: Value) -> Value:
-    payload = m.resize(m.right(m.both(x, (1 << 52) - 1), 29), 32)
-    sign = m.left(m.resize(m.right(x, 63), 32), 31)
-    return m.either(m.either(payload, sign), known(32, default_nan(32)))
+def other_exponent(m: Machine, plain: Value, x: Value) -> Value:
+    """The other exponent of a number, as it was found."""
+    return _checked(m, codes.EXPONENT, x.bits, plain, _no_number(m, x.bits, x, x), x, plain, inexact=False)
 
 
-def expanded(m: Writer, imm8: Value, bits: int) -> Value:
+# --- comparisons -----------------------------------------------------------------------------------------------------
+
+
+def compare(m: Machine, x: Value, y: Value, signalling: Value) -> tuple[Value, Value, Value]:
+    """Whether one number is less than another, the same, or neither of both is a number."""
+    one, other = floats(m, x, x.bits), floats(m, y, y.bits).rpartition(" ")[2]
+    less, same = (m.assign(1, f"fcmp {how} {one}, {other}") for how in ("olt", "oeq"))
+    what = m.add(m.resize(signalling, 32), codes.request(codes.COMPARE, x.bits, x.bits))  # or what is behind it
+
+    def exact() -> list[Value]:
+        found = exactly(m, what, x.bits, x, y)
+        bits = (codes.LESS, codes.SAME, codes.UNORDERED)
+        return [m.compare("ne", m.both(found, bit), 0) for bit in bits]
+
+    less, same, odd = either_way(m, _no_number(m, x.bits, x, y), False, [less, same, known(1, 0)], exact)
+    return less, same, odd
+
+
+_HOW = {"oeq": codes.EQUAL, "oge": codes.AT_LEAST, "ogt": codes.MORE}
+
+
+def compared(m: Machine, how: str, element: int, x: Value, y: Value) -> Value:
+    """All ones where a comparison holds, zeros elsewhere."""
+    one, other = floats(m, x, element), floats(m, y, element).rpartition(" ")[2]
+    flags = m.pointer(f"fcmp {how} {one}, {other}")
+    type_ = e.kind(x.bits // element, 1)
+    plain = e.joined(m, x.bits, element, m.pointer(f"sext {type_} {flags} to {e.kind(x.bits, element)}"))
+    return _checked(m, _HOW[how], element, plain, _no_number(m, element, x, y), x, y, inexact=False)
+
+
+# --- formats ---------------------------------------------------------------------------------------------------------
+
+
+def convert(m: Machine, element: int, x: Value, to: int) -> Value:
+    """Numbers in another size."""
+    count = x.bits // element
+    what = codes.request(codes.CONVERT, element, to, count)
+    if (element, to) == (64, 16):  # two plain steps would round twice
+        return exactly(m, what, count * to, x)
+    longer = to > element
+    text = f"{'fpext' if longer else 'fptrunc'} {floats(m, x, element)} to {kind(count * to, to)}"
+    plain = bits_of(m, count * to, to, text)
+    unusual = _no_number(m, element, x, x) if longer else _out_of_range(m, sizes(m, plain, to), to)
+    return either_way(m, unusual, not longer, [plain], lambda: [exactly(m, what, count * to, x)])[0]
+
+
+def rounded_to_odd(m: Machine, x: Value) -> Value:
+    """Numbers of 64 bits in 32, the odd of two neighbours if there is none that is the same."""
+    count = x.bits // 64
+    return exactly(m, codes.request(codes.CONVERT, 64, 32, count, codes.ODD), count * 32, x)
+
+
+def expanded(m: Machine, imm8: Value, bits: int) -> Value:
     """The number that 8 bits of an instruction stand for: a sign, 3 bits of exponent, 4 of fraction."""
     number = m.resize(imm8, bits)
     sign = m.left(m.right(number, 7), bits - 1)
@@ -180,41 +347,3 @@ def expanded(m: Writer, imm8: Value, bits: int) -> Value:
     exponent = m.either(exponent, m.both(m.right(number, 4), 3))
     fraction = m.left(m.both(number, 15), FRACTION[bits] - 4)
     return m.either(m.either(sign, m.left(exponent, FRACTION[bits])), fraction)
-
-
-def power_of_two(m: Writer, bits: int, exponent: Value) -> str:
-    """Two to the power of a number with a sign; gives its name."""
-    bias = (1 << bits - 2 - FRACTION[bits]) - 1
-    raw = m.left(m.add(m.resize(exponent, bits, sign=True), bias), FRACTION[bits])
-    return as_float(m, raw)
-
-
-def to_fixed(m: Writer, x: Value, bits: int, places: Value, sign: bool) -> Value:
-    """A number as an integer of so many bits, some of them behind the point; what is behind those is cut off."""
-    scale = power_of_two(m, x.bits, places)
-    scaled = as_bits(m, x.bits, f"fmul {KINDS[x.bits]} {as_float(m, x)}, {scale}")
-    return to_integer(m, scaled, bits, "z", sign)
-
-
-def from_fixed(m: Writer, x: Value, bits: int, places: Value, sign: bool) -> Value:
-    """The other way: an integer as a number, rounded once, as powers of two change no fraction."""
-    whole = as_float(m, from_integer(m, x, bits, sign))
-    scale = power_of_two(m, bits, m.sub(known(places.bits, 0), places))
-    return as_bits(m, bits, f"fmul {KINDS[bits]} {whole}, {scale}")
-
-
-ROUNDINGS = {"n": "roundeven", "p": "ceil", "m": "floor", "z": "trunc", "a": "round"}
-
-
-def to_integer(m: Writer, x: Value, bits: int, rounding: str, sign: bool) -> Value:
-    """A number as an integer, the nearest that there is; 0 for none."""
-    kind = KINDS[x.bits]
-    suffix = {16: "f16", 32: "f32", 64: "f64"}[x.bits]
-    rounded = m.pointer(f"call {kind} @llvm.{ROUNDINGS[rounding]}.{suffix}({kind} {as_float(m, x)})")
-    name = "fptosi" if sign else "fptoui"
-    return m.assign(bits, f"call i{bits} @llvm.{name}.sat.i{bits}.{suffix}({kind} {rounded})")
-
-
-def from_integer(m: Writer, x: Value, bits: int, sign: bool) -> Value:
-    """An integer as a number."""
-    return as_bits(m, bits, f"{'si' if sign else 'ui'}tofp {x.typed} to {KINDS[bits]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanewise.arm64.encodings import elements as e
 from lanewise.arm64.encodings import vector, vector_more
-from lanewise.arm64.encodings.floating import binary
+from lanewise.arm64.encodings.numbers import binary
 from lanewise.arm64.encodings.row import Meaning, Row, rows
 from lanewise.arm64.machine import Fields, Machine
 from lanewise.arm64.values import known
@@ -26,8 +26,7 @@ def _first(meaning: Meaning) -> Meaning:
 def _pair(work: str) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         element = 64 if f.sz.number else 32
-        x, y = e.parts(m, m.read_vector(f.Rn, 2 * element), element)
-        m.write_vector(f.Rd, binary(m, work, x, y))
+        m.write_vector(f.Rd, binary(m, work, element, *e.parts(m, m.read_vector(f.Rn, 2 * element), element)))
 
     return meaning
 
@@ -99,7 +98,7 @@ ROWS: list[Row] = [
     ),
     *(
         row
-        for name, opcode, meaning in vector_more.BY_ELEMENT
-        for row in rows(f"{name} s", f"01 0 11111 1 sz L M Rm4 {opcode} H 0 Rn Rd", _first(meaning), "sz")
+        for name, u, opcode, meaning in vector_more.BY_ELEMENT
+        for row in rows(f"{name} s", f"01 {u} 11111 1 sz L M Rm4 {opcode} H 0 Rn Rd", _first(meaning), "sz")
     ),
 ]

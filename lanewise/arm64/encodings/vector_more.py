@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lanewise.arm64.encodings import elements as e
 from lanewise.arm64.encodings import numbers
-from lanewise.arm64.encodings.floating import binary, unary
+from lanewise.arm64.encodings.integers import from_integer, to_integer
 from lanewise.arm64.encodings.row import Meaning, Row, rows
 from lanewise.arm64.machine import Fields, Machine
 from lanewise.arm64.values import Value, known
@@ -260,14 +260,13 @@ def _long_by_element(operation: str | None, sign: bool) -> Meaning:
     return meaning
 
 
-def _number_by_element(work: Callable[[Machine, Value, Value, Value], Value]) -> Meaning:
+def _number_by_element(work: Callable[[Machine, int, Value, Value, Value], Value]) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
-        bits, element = e.whole(f), 64 if f.sz.number else 32
+        bits, element = e.whole(f), _float_bits(f)
         if element == 64:
             m.undefined_if(f.L)
-        y = one_element(m, f, element)
-        given, before = (e.parts(m, m.read_vector(number, bits), element) for number in (f.Rn, f.Rd))
-        m.write_vector(f.Rd, e.together(m, [work(m, old, x, y) for x, old in zip(given, before, strict=True)]))
+        y = e.spread(m, bits, element, one_element(m, f, element))
+        m.write_vector(f.Rd, work(m, element, m.read_vector(f.Rd, bits), m.read_vector(f.Rn, bits), y))
 
     return meaning
 
@@ -279,116 +278,122 @@ def _float_bits(f: Fields) -> int:
     return 64 if f.sz.number else 32
 
 
-def _three(work: str) -> Meaning:
+def three_floats(work: str) -> Meaning:
+    """An operation on the elements of two registers."""
+
     def meaning(m: Machine, f: Fields) -> None:
-        bits = e.whole(f)
+        bits = e.whole(f) if hasattr(f, "Q") else _float_bits(f)
         given = m.read_vector(f.Rn, bits), m.read_vector(f.Rm, bits)
-        m.write_vector(f.Rd, e.one_by_one(m, _float_bits(f), lambda x, y: binary(m, work, x, y), *given))
+        m.write_vector(f.Rd, numbers.binary(m, work, _float_bits(f), *given))
 
     return meaning
 
 
-def _pairs(work: str) -> Meaning:
-    def meaning(m: Machine, f: Fields) -> None:
-        bits, element = e.whole(f), _float_bits(f)
-        found = e.parts(m, m.read_vector(f.Rn, bits), element) + e.parts(m, m.read_vector(f.Rm, bits), element)
-        made = [binary(m, work, x, y) for x, y in zip(found[::2], found[1::2], strict=True)]
-        m.write_vector(f.Rd, e.together(m, made))
+def _float_pairs(work: str) -> Meaning:
+    return lambda m, f: m.write_vector(
+        f.Rd,
+        _pairs_of(m, f, lambda even, odd: numbers.binary(m, work, _float_bits(f), even, odd)),
+    )
 
-    return meaning
+
+def _pairs_of(m: Machine, f: Fields, work: Callable[[Value, Value], Value]) -> Value:
+    """An operation on neighbours: those of the first register, then those of the second."""
+    bits, element = e.whole(f), _float_bits(f)
+    x, y, count = m.read_vector(f.Rn, bits), m.read_vector(f.Rm, bits), bits // element
+    return work(*(e.shuffled(m, element, x, y, range(first, 2 * count, 2)) for first in (0, 1)))
+
+
+def _taken_away(m: Machine, element: int, old: Value, x: Value, y: Value) -> Value:
+    return numbers.multiply_add(m, element, old, numbers.negate(m, element, x), y)
 
 
 def _multiply_onto(takes: bool) -> Meaning:
+    work = _taken_away if takes else numbers.multiply_add
+
     def meaning(m: Machine, f: Fields) -> None:
         bits = e.whole(f)
         given = m.read_vector(f.Rd, bits), m.read_vector(f.Rn, bits), m.read_vector(f.Rm, bits)
-
-        def work(old: Value, x: Value, y: Value) -> Value:
-            return numbers.multiply_add(m, old, numbers.negate(m, x) if takes else x, y)
-
-        m.write_vector(f.Rd, e.one_by_one(m, _float_bits(f), work, *given))
+        m.write_vector(f.Rd, work(m, _float_bits(f), *given))
 
     return meaning
 
 
 def _compares(how: str, sizes: bool = False) -> Meaning:
-    """All ones where it holds; of what is no number nothing does. `sizes` are compared without signs."""
+    """All ones where it holds; of what is no number nothing does. `sizes` are compared without signs.
+
+    One that is less than zero is one that zero is more than.
+    """
 
     def meaning(m: Machine, f: Fields) -> None:
-        bits = e.whole(f)
-
-        def work(x: Value, y: Value) -> Value:
-            if sizes:
-                x, y = unary(m, "fabs", x), unary(m, "fabs", y)
-            kind = numbers.KINDS[x.bits]
-            flag = m.assign(1, f"fcmp {how} {kind} {numbers.as_float(m, x)}, {numbers.as_float(m, y)}")
-            return m.resize(flag, x.bits, sign=True)
-
-        second = m.read_vector(f.Rm, bits) if hasattr(f, "Rm") else known(bits, 0)
-        m.write_vector(f.Rd, e.one_by_one(m, _float_bits(f), work, m.read_vector(f.Rn, bits), second))
+        bits, element = e.whole(f), _float_bits(f)
+        given = [m.read_vector(f.Rn, bits), m.read_vector(f.Rm, bits) if hasattr(f, "Rm") else known(bits, 0)]
+        if sizes:
+            given = [numbers.sizes(m, one, element) for one in given]
+        if how in _TURNED:
+            given.reverse()
+        m.write_vector(f.Rd, numbers.compared(m, _TURNED.get(how, how), element, *given))
 
     return meaning
 
 
-def _distance(m: Machine, f: Fields) -> None:
-    bits = e.whole(f)
-    given = m.read_vector(f.Rn, bits), m.read_vector(f.Rm, bits)
-    m.write_vector(
-        f.Rd,
-        e.one_by_one(m, _float_bits(f), lambda x, y: unary(m, "fabs", numbers.operate(m, "fsub", x, y)), *given),
-    )
+_TURNED = {"ole": "oge", "olt": "ogt"}
 
 
-def _each(work: Callable[[Machine, Value], Value]) -> Meaning:
-    return lambda m, f: m.write_vector(
-        f.Rd, e.one_by_one(m, _float_bits(f), lambda x: work(m, x), m.read_vector(f.Rn, e.whole(f)))
-    )
+def _each(work: str) -> Meaning:
+    return lambda m, f: m.write_vector(f.Rd, numbers.unary(m, work, _float_bits(f), m.read_vector(f.Rn, e.whole(f))))
 
 
 def _to_integer(rounding: str, sign: bool) -> Meaning:
-    return _each(lambda m, x: numbers.to_integer(m, x, x.bits, rounding, sign))
+    def meaning(m: Machine, f: Fields) -> None:
+        element = _float_bits(f)
+        m.write_vector(f.Rd, to_integer(m, element, m.read_vector(f.Rn, e.whole(f)), element, rounding, sign))
+
+    return meaning
 
 
 def _from_integer(sign: bool) -> Meaning:
-    return _each(lambda m, x: numbers.from_integer(m, x, x.bits, sign))
+    def meaning(m: Machine, f: Fields) -> None:
+        element = _float_bits(f)
+        m.write_vector(f.Rd, from_integer(m, element, m.read_vector(f.Rn, e.whole(f)), element, sign))
+
+    return meaning
 
 
 def _shorter(m: Machine, f: Fields) -> None:
     element = _float_bits(f)
-    made = [numbers.convert(m, x, element // 2) for x in e.parts(m, m.read_vector(f.Rn), element)]
-    e.write_half(m, f.Rd, e.together(m, made), bool(f.Q.number))
+    e.write_half(m, f.Rd, numbers.convert(m, element, m.read_vector(f.Rn), element // 2), bool(f.Q.number))
 
 
 def _longer(m: Machine, f: Fields) -> None:
     element = _float_bits(f)
     x = e.half(m, m.read_vector(f.Rn), bool(f.Q.number))
-    m.write_vector(f.Rd, e.together(m, [numbers.convert(m, one, element) for one in e.parts(m, x, element // 2)]))
+    m.write_vector(f.Rd, numbers.convert(m, element // 2, x, element))
 
 
 FLOAT_THREE: list[tuple[str, int, int, int, Meaning]] = [
-    ("fmaxnm v", 0, 0, 0b11000, _three("fmaxnm")), ("fminnm v", 0, 1, 0b11000, _three("fminnm")),
+    ("fmaxnm v", 0, 0, 0b11000, three_floats("fmaxnm")), ("fminnm v", 0, 1, 0b11000, three_floats("fminnm")),
     ("fmla", 0, 0, 0b11001, _multiply_onto(False)), ("fmls", 0, 1, 0b11001, _multiply_onto(True)),
-    ("fadd v", 0, 0, 0b11010, _three("fadd")), ("fsub v", 0, 1, 0b11010, _three("fsub")),
-    ("fcmeq", 0, 0, 0b11100, _compares("oeq")), ("fmax v", 0, 0, 0b11110, _three("fmax")),
-    ("fmin v", 0, 1, 0b11110, _three("fmin")), ("fmaxnmp", 1, 0, 0b11000, _pairs("fmaxnm")),
-    ("fminnmp", 1, 1, 0b11000, _pairs("fminnm")), ("faddp", 1, 0, 0b11010, _pairs("fadd")),
-    ("fabd", 1, 1, 0b11010, _distance), ("fmul v", 1, 0, 0b11011, _three("fmul")),
+    ("fadd v", 0, 0, 0b11010, three_floats("fadd")), ("fsub v", 0, 1, 0b11010, three_floats("fsub")),
+    ("fcmeq", 0, 0, 0b11100, _compares("oeq")), ("fmax v", 0, 0, 0b11110, three_floats("fmax")),
+    ("fmin v", 0, 1, 0b11110, three_floats("fmin")), ("fmaxnmp", 1, 0, 0b11000, _float_pairs("fmaxnm")),
+    ("fminnmp", 1, 1, 0b11000, _float_pairs("fminnm")), ("faddp", 1, 0, 0b11010, _float_pairs("fadd")),
+    ("fabd", 1, 1, 0b11010, three_floats("fabd")), ("fmul v", 1, 0, 0b11011, three_floats("fmul")),
     ("fcmge", 1, 0, 0b11100, _compares("oge")), ("fcmgt", 1, 1, 0b11100, _compares("ogt")),
     ("facge", 1, 0, 0b11101, _compares("oge", True)), ("facgt", 1, 1, 0b11101, _compares("ogt", True)),
-    ("fmaxp", 1, 0, 0b11110, _pairs("fmax")), ("fminp", 1, 1, 0b11110, _pairs("fmin")),
-    ("fdiv v", 1, 0, 0b11111, _three("fdiv")),
+    ("fmaxp", 1, 0, 0b11110, _float_pairs("fmax")), ("fminp", 1, 1, 0b11110, _float_pairs("fmin")),
+    ("fdiv v", 1, 0, 0b11111, three_floats("fdiv")),
 ]  # fmt: skip
 FLOAT_TWO: list[tuple[str, int, int, int, Meaning]] = [
-    ("frintn v", 0, 0, 0b11000, _each(lambda m, x: unary(m, "roundeven", x))),
-    ("frintm v", 0, 0, 0b11001, _each(lambda m, x: unary(m, "floor", x))),
-    ("frintp v", 0, 1, 0b11000, _each(lambda m, x: unary(m, "ceil", x))),
-    ("frintz v", 0, 1, 0b11001, _each(lambda m, x: unary(m, "trunc", x))),
-    ("frinta v", 1, 0, 0b11000, _each(lambda m, x: unary(m, "round", x))),
-    ("frintx v", 1, 0, 0b11001, _each(lambda m, x: unary(m, "roundeven", x))),
-    ("frinti v", 1, 1, 0b11001, _each(lambda m, x: unary(m, "roundeven", x))),
-    ("fabs v", 0, 1, 0b01111, _each(lambda m, x: unary(m, "fabs", x))),
-    ("fneg v", 1, 1, 0b01111, _each(lambda m, x: unary(m, "fneg", x))),
-    ("fsqrt v", 1, 1, 0b11111, _each(lambda m, x: unary(m, "sqrt", x))),
+    ("frintn v", 0, 0, 0b11000, _each("frintn")),
+    ("frintm v", 0, 0, 0b11001, _each("frintm")),
+    ("frintp v", 0, 1, 0b11000, _each("frintp")),
+    ("frintz v", 0, 1, 0b11001, _each("frintz")),
+    ("frinta v", 1, 0, 0b11000, _each("frinta")),
+    ("frintx v", 1, 0, 0b11001, _each("frintx")),
+    ("frinti v", 1, 1, 0b11001, _each("frinti")),
+    ("fabs v", 0, 1, 0b01111, _each("fabs")),
+    ("fneg v", 1, 1, 0b01111, _each("fneg")),
+    ("fsqrt v", 1, 1, 0b11111, _each("fsqrt")),
     ("scvtf v", 0, 0, 0b11101, _from_integer(True)), ("ucvtf v", 1, 0, 0b11101, _from_integer(False)),
     ("fcmgt 0", 0, 1, 0b01100, _compares("ogt")), ("fcmge 0", 1, 1, 0b01100, _compares("oge")),
     ("fcmeq 0", 0, 1, 0b01101, _compares("oeq")), ("fcmle 0", 1, 1, 0b01101, _compares("ole")),
@@ -406,10 +411,16 @@ def _float_rows(name: str, pattern: str, meaning: Meaning) -> list[Row]:
     return [*rows(name, pattern, meaning, "Q", sz=(0,)), *rows(name, pattern, meaning, Q=(1,), sz=(1,))]
 
 
-BY_ELEMENT: list[tuple[str, str, Meaning]] = [
-    ("fmul e", "1001", _number_by_element(lambda m, old, x, y: numbers.operate(m, "fmul", x, y))),
-    ("fmla e", "0001", _number_by_element(numbers.multiply_add)),
-    ("fmls e", "0101", _number_by_element(lambda m, old, x, y: numbers.multiply_add(m, old, numbers.negate(m, x), y))),
+BY_ELEMENT: list[tuple[str, int, str, Meaning]] = [
+    ("fmul e", 0, "1001", _number_by_element(lambda m, element, old, x, y: numbers.multiply(m, element, x, y))),
+    ("fmla e", 0, "0001", _number_by_element(numbers.multiply_add)),
+    ("fmls e", 0, "0101", _number_by_element(_taken_away)),
+    (
+        "fmulx e",
+        1,
+        "1001",
+        _number_by_element(lambda m, element, old, x, y: numbers.multiply_extended(m, element, x, y)),
+    ),
 ]
 
 ROWS: list[Row] = [
@@ -443,8 +454,8 @@ ROWS: list[Row] = [
     ),
     *(
         row
-        for name, opcode, meaning in BY_ELEMENT
-        for row in _float_rows(name, f"0 Q 0 01111 1 sz L M Rm4 {opcode} H 0 Rn Rd", meaning)
+        for name, u, opcode, meaning in BY_ELEMENT
+        for row in _float_rows(name, f"0 Q {u} 01111 1 sz L M Rm4 {opcode} H 0 Rn Rd", meaning)
     ),
     *(
         row
