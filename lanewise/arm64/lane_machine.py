@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanewise.arm64 import lane
 from lanewise.arm64.exact import codes
 from lanewise.arm64.machine import MEMORY, Access, Machine
-from lanewise.arm64.values import Value, known
+from lanewise.arm64.values import Value
 
 PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 """What a function is given that runs a lane: its state, where address 0 of its memory would be, how large that is, how

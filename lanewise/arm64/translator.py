@@ -280,10 +280,10 @@ class UnitTranslator(LaneMachine):
 
     def _go_on(self, behind: Value) -> None:
         flag, target = self._ways or (None, behind)
-        if flag is not None and flag.known:
-            flag, target = None, target if flag.number else behind
         if flag is None:
             self.emit(f"br label %{self._way(target)}")
+        elif flag.known:
+            self.emit(f"br label %{self._way(target if flag.number else behind)}")
         else:
             self.emit(f"br {flag.typed}, label %{self._way(target)}, label %{self._way(behind)}")
 
