@@ -13,7 +13,7 @@ import numpy as np
 from lanewise.arm64 import lane
 from lanewise.arm64.arguments import address_range, content_of, lane_number, listed, memory_choice, whole
 from lanewise.arm64.debugging import Debugger
-from lanewise.arm64.machine import REASONS, RUNNING
+from lanewise.arm64.machine import REASONS
 from lanewise.arm64.result import ExecutionResult
 from lanewise.arm64.runners import Wanted, runner_for
 from lanewise.devices import Device
@@ -335,13 +335,12 @@ class ParallelCPU:
         done, length, start = 0, _FIRST_SLICE, time.perf_counter()
         while True:
             before = time.perf_counter()
-            length = min(length, limit - done)
+            length = min(length, limit - done, lane.LONGEST_SLICE)
             done += length
             words[lane.SLICE], words[lane.NEXT] = length, 0
-            self.runner.run(words, self._lanes, self._lanes)
+            going = self.runner.run(words, self._lanes, self._lanes)
             words[lane.FRESH] = 0
-            summaries = self._copied(self._summaries)
-            if done == limit or (summaries[:, lane.SUMMARY.index(lane.REASON)] != RUNNING).all():
+            if done == limit or not going:
                 break
             taken = time.perf_counter() - before
             if taken < _SLICE_SECONDS / 4:
@@ -349,7 +348,7 @@ class ParallelCPU:
             elif taken > _SLICE_SECONDS:
                 length = max(1, length // 2)
         elapsed = time.perf_counter() - start
-        pcs, cycles, reasons, details = summaries.T[:4].copy()
+        pcs, cycles, reasons, details = self._copied(self._summaries).T[:4].copy()
         why = [REASONS[int(one)] for one in reasons]
         return ExecutionResult(int(cycles.sum()), elapsed, cycles, pcs, why, details)
 
@@ -361,7 +360,7 @@ class ParallelCPU:
         says of each lane.
         """
         words = self._told()
-        words[lane.FRESH], words[lane.SLICE], words[lane.LIMIT] = 0, slice_length, limit
+        words[lane.FRESH], words[lane.SLICE], words[lane.LIMIT] = 0, min(slice_length, lane.LONGEST_SLICE), limit
         words[lane.ANSWERS] = self._answers.address
         self.runner.write(self._answers.address, answers.tobytes())
         self.runner.run(words, self._lanes, active)

@@ -13,8 +13,8 @@ _GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified
 
 
 def entry_ir(gpu: bool, translated: bool) -> str:
-    """The entry in LLVM's text."""
-    names = ["arm64_interpret", *(["arm64_translated"] if translated else [])]
+    """The entry in LLVM's text; without a translation it is for a module that has the interpreter, too."""
+    names = ["arm64_interpret", "arm64_translated"] if translated else []
     declared = "".join(f"declare void @{name}({PARAMETERS})\n" for name in names)
     return declared + (_BOTH if translated else _INTERPRETED) + (_gpu_entry() if gpu else _host_entry())
 
@@ -40,6 +40,7 @@ def _told() -> str:
         + _word(lane.SUMMARIES, "summaries", "ptr")
         + _word(lane.MODIFIED, "modifieds", "ptr")
         + _word(lane.MODIFIED_STEP, "modified_step")
+        + f"  %going.at = getelementptr i64, ptr %run, i64 {lane.GOING}\n"
     )
 
 
@@ -111,7 +112,12 @@ go:
   %until = add i64 %ran, %slice
   %limit = call i64 @llvm.umin.i64(i64 %until, i64 %most)
   call void @arm64_run({_GIVEN})
-{_summarise()}  br label %next
+{_summarise()}  %ended_by = load i64, ptr %reason
+  %could_go_on = icmp eq i64 %ended_by, {RUNNING}
+  br i1 %could_go_on, label %say, label %next
+say:
+  store i64 1, ptr %going.at
+  br label %next
 """
 
 

@@ -32,10 +32,10 @@ _GIVEN = (
     "ptr %x, ptr %vectors, i32 %word, ptr %floating, ptr %memory, i64 %start, i64 %size, ptr %detail, i64 %code, "
     "i64 %code_bytes, ptr %modified"
 )
-_GIVEN_TO_WATCH = f"{_GIVEN}, ptr %debug, ptr %lane, ptr %cycles, i64 %pc"
+_GIVEN_TO_WATCH = f"{_GIVEN}, ptr %debug, ptr %lane, i64 %limit, ptr %left, i64 %pc"
 """What a row's function is given, and one of a debugging interpreter."""
 _VARIABLES = {
-    "pc.at": lane.PC, "cycles": lane.CYCLES, "reason": lane.REASON, "detail": lane.DETAIL, "floating": lane.FLOATING,
+    "pc.at": lane.PC, "reason": lane.REASON, "detail": lane.DETAIL, "floating": lane.FLOATING,
 }  # fmt: skip
 _FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
 
@@ -70,6 +70,12 @@ class Interpreter(LaneMachine):
             "call void @llvm.memcpy.p0.p0.i64(ptr align 16 %vectors, ptr align 8 %vectors.at, i64 512, i1 false)",
             *(f"%{name} = alloca i1" for name in "nzcv"),
             *(f"%{name} = alloca i64" for name in _VARIABLES),
+            f"%cycles = getelementptr i64, ptr %lane, i64 {lane.CYCLES}",
+            "%in.cycles = load i64, ptr %cycles",
+            "%in.room = sub i64 %limit, %in.cycles",
+            "%in.left = trunc i64 %in.room to i32",
+            "%left = alloca i32",
+            "store i32 %in.left, ptr %left",
         ]
         for name, number in _VARIABLES.items():
             lines.append(f"%in.{name}.at = getelementptr i64, ptr %lane, i64 {number}")
@@ -93,6 +99,7 @@ class Interpreter(LaneMachine):
         for name, number in _VARIABLES.items():
             value = self.assign(64, f"load i64, ptr %{name}")
             self.emit(f"store {value.typed}, ptr {self._word(number)}")
+        self.emit(f"store {self.cycles().typed}, ptr %cycles")
         flags = known(64, 0)
         for bit, name in _FLAGS:
             flags = self.either(flags, self.left(self.resize(self.flag(name), 64), bit))
@@ -130,7 +137,8 @@ class Interpreter(LaneMachine):
         self.emit(f"store {value.typed}, ptr %{name}")
 
     def cycles(self) -> Value:
-        return self.assign(64, "load i64, ptr %cycles")
+        left = self.assign(32, "load i32, ptr %left")
+        return self.sub(Value(64, "%limit"), self.resize(left, 64))
 
     def floating(self) -> Value:
         return self.assign(64, "load i64, ptr %floating")
@@ -162,16 +170,18 @@ class Interpreter(LaneMachine):
 
     # --- the whole ---------------------------------------------------------------------------------------------------
 
-    def pieces(self) -> list[str]:
-        """The function that runs one lane, and some pieces with what it calls: they are compiled side by side."""
+    def pieces(self, alone: bool) -> list[str]:
+        """The function that runs one lane, and some pieces with what it calls: they are compiled side by side.
+
+        Alone it is part of the entry that calls it: in a kernel, code reaches memory sooner than in a function.
+        """
         self.start("loop")
-        cycles = self.assign(64, "load i64, ptr %cycles")
-        over = self.compare("uge", cycles, Value(64, "%limit"))
+        left = self.assign(32, "load i32, ptr %left")
+        over = self.compare("eq", left, 0)
         self.emit(f"br {over.typed}, label %out_of_cycles, label %fetch")
         self.start("fetch")
         self.emit("%pc = load i64, ptr %pc.at")
-        self.stop_if(self.compare("ne", self.both(self.pc, 3), 0), UNALIGNED_PC, self.pc)
-        self.stop_if(self.outside(self.pc, 4), PC_OUTSIDE, self.pc)
+        self._check_pc()
         self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
         if self.debugging:
             self._look_for_breakpoints()
@@ -198,9 +208,8 @@ class Interpreter(LaneMachine):
         self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
         self.start("next")
-        self.emit("%done = load i64, ptr %cycles")
-        self.emit("%more = add i64 %done, 1")
-        self.emit("store i64 %more, ptr %cycles")
+        now = self.assign(32, "load i32, ptr %left")
+        self.emit(f"store {self.sub(now, 1).typed}, ptr %left")
         self.emit("br label %loop")
         self.start("undefined")
         self.emit(f"store i64 {UNDEFINED}, ptr %reason")
@@ -213,11 +222,26 @@ class Interpreter(LaneMachine):
         self._leave()
         head = [f"  {line}" for line in [*self._enter(), *dict.fromkeys(self.head), "br label %loop"]]
         text = "\n".join(["entry:", *head, *self.lines])
+        name = f"void @arm64_interpret({PARAMETERS})"
+        kind = f"internal {name} alwaysinline" if alone else name
         declared = "".join(f"declare i32 @arm64_row_{at}({self.given})\n" for at in range(len(self.functions)))
         return [
-            f"{declared}define void @arm64_interpret({PARAMETERS}) {{\n{text}\n}}\n",
+            f"{declared}define {kind} {{\n{text}\n}}\n",
             *("".join(self.functions[at::_PIECES]) for at in range(_PIECES)),
         ]
+
+    def _check_pc(self) -> None:
+        """Stop if there is no word: turned by two bits, addresses between words are beyond all that there are."""
+        offset = self.sub(self.pc, self.first_byte)
+        number = self.intrinsic("fshr", offset, offset, known(64, 2))
+        words = self.right(Value(64, "%size"), 2)
+        nowhere, on = self.label("nowhere"), self.label("on")
+        self.emit(f"br {self.compare('uge', number, words).typed}, label %{nowhere}, label %{on}, !prof !0")
+        self.start(nowhere)
+        self.stop_if(self.compare("ne", self.both(self.pc, 3), 0), UNALIGNED_PC, self.pc)
+        self.stop_if(known(1, 1), PC_OUTSIDE, self.pc)
+        self.emit(f"br label %{on}")
+        self.start(on)
 
     # --- debugging ---------------------------------------------------------------------------------------------------
 

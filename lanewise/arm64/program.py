@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -16,20 +16,35 @@ _LARGE = 10_000
 _LARGE_LEVEL = 1
 
 
-def interpreter_code(target: Target, debugging: bool = False) -> list[bytes]:
-    """The interpreter, from the cache or compiled; or one that looks for breakpoints, which is slower."""
-    return _cached(target, f"interpreter {debugging}", lambda: interpreter_ir(target, debugging))
+def launch_code(target: Target, debugging: bool, translated: bool) -> list[bytes]:
+    """The entry of launches and the interpreter, from the cache or compiled; what is translated is not in it.
+
+    A debugging one looks for breakpoints, and is slower.
+    """
+    what = f"launch {debugging} {translated}"
+    key = _key(target, what, b"")
+    stored = default_cache().get(key)
+    if stored is not None:
+        return unbundle(stored)
+    jobs = [Job(text, target, "arm64", OPTIMISED) for text in launch_ir(target, debugging, translated)]
+    codes = compile_guest(jobs, cache=None)
+    default_cache().put(key, bundle(codes))
+    return codes
 
 
-def interpreter_ir(target: Target, debugging: bool = False) -> list[str]:
-    """The pieces of the interpreter in LLVM's text, and the exact functions of floating point, which all code calls."""
+def launch_ir(target: Target, debugging: bool, translated: bool) -> list[str]:
+    """The same in LLVM's text, with the exact functions of floating point, which all code calls."""
+    from lanewise.arm64.entry import entry_ir
     from lanewise.arm64.exact.library import exact_ir
     from lanewise.arm64.interpreter import Interpreter  # the table, which cached code does without
     from lanewise.arm64.watching import watching
 
+    gpu = target.kind == "nvptx"
     common = _common(target) + (watching() if debugging else "")
-    pieces = [common + piece for piece in Interpreter(target.kind == "nvptx", debugging).pieces()]
-    return [*pieces, exact_ir(target)]
+    first, *others = Interpreter(gpu, debugging).pieces(alone=not translated)
+    entry = entry_ir(gpu, translated)
+    firsts = [entry, common + first] if translated else [common + entry + first]
+    return [*firsts, *(common + other for other in others), exact_ir(target)]
 
 
 def translated_code(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int) -> list[bytes]:
@@ -46,13 +61,6 @@ def translated_code(target: Target, content: bytes, base: int, entries: tuple[in
     return codes
 
 
-def entry_code(target: Target, translated: bool) -> list[bytes]:
-    """The entry of launches."""
-    from lanewise.arm64.entry import entry_ir
-
-    return _cached(target, f"entry {translated}", lambda: [entry_ir(target.kind == "nvptx", translated)])
-
-
 def _common(target: Target) -> str:
     """What each piece has for itself, as far as it needs it."""
     from lanewise.arm64.exchange import exchange
@@ -64,16 +72,6 @@ def _common(target: Target) -> str:
 
 def _key(target: Target, what: str, of: bytes) -> str:
     return Cache.key_of("arm64", _sources(), target.key, what, of)
-
-
-def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[bytes]:
-    key = _key(target, what, b"")
-    stored = default_cache().get(key)
-    if stored is not None:
-        return unbundle(stored)
-    codes = compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None)
-    default_cache().put(key, bundle(codes))
-    return codes
 
 
 def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:

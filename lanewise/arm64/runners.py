@@ -11,9 +11,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from lanewise.arm64 import lane
 from lanewise.arm64.entry import ENTRY
 from lanewise.arm64.mapping import map_copies
-from lanewise.arm64.program import entry_code, interpreter_code, translated_code
+from lanewise.arm64.program import launch_code, translated_code
 from lanewise.compiler import Target, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
@@ -39,7 +40,7 @@ class Wanted:
 
 def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[list[bytes], bytes]:
     """All code that a launch needs, and the table of the translation's units."""
-    pieces = [*entry_code(target, wanted is not None), *interpreter_code(target, debugging)]
+    pieces = launch_code(target, debugging, wanted is not None)
     if wanted is None:
         return pieces, b""
     table, *code = translated_code(target, wanted.code, wanted.base, wanted.entries, wanted.start)
@@ -55,8 +56,8 @@ class Runner(Protocol):
         Gives the table of its units.
         """
 
-    def run(self, words: Words, lanes: int, active: int) -> None:
-        """Run all lanes as the words say, of which so many will do something, and wait for them."""
+    def run(self, words: Words, lanes: int, active: int) -> bool:
+        """Run all lanes as the words say, of which so many will do something, and wait: whether some could go on."""
 
     def read(self, address: int, count: int) -> bytes:
         """Bytes of the device."""
@@ -94,12 +95,13 @@ class CpuRunner:
         self._code, table = _interpreter(debugging) if wanted is None else _native(wanted, debugging)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> None:
+    def run(self, words: Words, lanes: int, active: int) -> bool:
         assert self._code is not None
+        words[lane.GOING] = 0
         block = np.array([words.ctypes.data], np.uint64)
         if active <= 1:  # handing it to another thread would take longer than many a call of the system
             _NATIVE(self._code.entry)(None, None, block.ctypes.data)
-            return
+            return bool(words[lane.GOING])
         workers = min(active, self._device.properties.cores)
         launch = self._device.launch_native(self._code, block.tobytes(), workers, [words])
         try:
@@ -107,6 +109,7 @@ class CpuRunner:
         except KeyboardInterrupt:
             launch.wait()  # which is soon: nobody may look at lanes that are still running
             raise
+        return bool(words[lane.GOING])
 
     def read(self, address: int, count: int) -> bytes:
         return ctypes.string_at(address, count)
@@ -145,7 +148,8 @@ class CudaRunner:
         self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> None:
+    def run(self, words: Words, lanes: int, active: int) -> bool:
+        words[lane.GOING] = 0
         told = self._device.array(words)
         self._device.launch_native(self._kernel, lanes, min(_GROUP, lanes), [told.address])
         try:
@@ -153,6 +157,7 @@ class CudaRunner:
         except KeyboardInterrupt:
             self._device.synchronize()
             raise
+        return any(self.read(told.address + 8 * lane.GOING, 8))
 
     def read(self, address: int, count: int) -> bytes:
         return self._device.read(address, count).tobytes()
