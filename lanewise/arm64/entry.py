@@ -12,11 +12,11 @@ _STEPS = 16
 _GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 
 
-def entry_ir(gpu: bool, translated: bool) -> str:
-    """The entry in LLVM's text; without a translation it is for a module that has the interpreter, too."""
-    names = ["arm64_interpret", "arm64_translated"] if translated else []
-    declared = "".join(f"declare void @{name}({PARAMETERS})\n" for name in names)
-    return declared + (_BOTH if translated else _INTERPRETED) + (_gpu_entry() if gpu else _host_entry())
+def entry_ir(gpu: bool, translated: bool, *, declared: bool = True) -> str:
+    """The entry in LLVM's text; what it calls is declared unless it is defined in the same module."""
+    names = ["arm64_interpret", *(["arm64_translated"] if translated else [])] if declared else []
+    declarations = "".join(f"declare void @{name}({PARAMETERS})\n" for name in names)
+    return declarations + (_BOTH if translated else _INTERPRETED) + (_gpu_entry() if gpu else _host_entry())
 
 
 def _word(number: int, name: str, llvm: str = "i64") -> str:

@@ -170,10 +170,10 @@ class Interpreter(LaneMachine):
 
     # --- the whole ---------------------------------------------------------------------------------------------------
 
-    def pieces(self, alone: bool) -> list[str]:
+    def pieces(self, merged: bool) -> list[str]:
         """The function that runs one lane, and some pieces with what it calls: they are compiled side by side.
 
-        Alone it is part of the entry that calls it: in a kernel, code reaches memory sooner than in a function.
+        If it is to be merged, it becomes part of what calls it, which is in the same module.
         """
         self.start("loop")
         left = self.assign(32, "load i32, ptr %left")
@@ -223,7 +223,7 @@ class Interpreter(LaneMachine):
         head = [f"  {line}" for line in [*self._enter(), *dict.fromkeys(self.head), "br label %loop"]]
         text = "\n".join(["entry:", *head, *self.lines])
         name = f"void @arm64_interpret({PARAMETERS})"
-        kind = f"internal {name} alwaysinline" if alone else name
+        kind = f"internal {name} alwaysinline" if merged else name
         declared = "".join(f"declare i32 @arm64_row_{at}({self.given})\n" for at in range(len(self.functions)))
         return [
             f"{declared}define {kind} {{\n{text}\n}}\n",

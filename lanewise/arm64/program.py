@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -19,21 +19,23 @@ _LARGE_LEVEL = 1
 def launch_code(target: Target, debugging: bool, translated: bool) -> list[bytes]:
     """The entry of launches and the interpreter, from the cache or compiled; what is translated is not in it.
 
-    A debugging one looks for breakpoints, and is slower.
+    A debugging one looks for breakpoints, and is slower. On a GPU the interpreter is part of the entry if it is alone:
+    there the code of a kernel reaches memory sooner than that of a function.
     """
-    what = f"launch {debugging} {translated}"
-    key = _key(target, what, b"")
-    stored = default_cache().get(key)
-    if stored is not None:
-        return unbundle(stored)
-    jobs = [Job(text, target, "arm64", OPTIMISED) for text in launch_ir(target, debugging, translated)]
-    codes = compile_guest(jobs, cache=None)
-    default_cache().put(key, bundle(codes))
-    return codes
+    gpu = target.kind == "nvptx"
+    merged = gpu and not translated
+    interpreter = _cached(
+        target, f"interpreter {debugging} {merged}", lambda: interpreter_ir(target, debugging, merged)
+    )
+    if merged:
+        return interpreter
+    from lanewise.arm64.entry import entry_ir
+
+    return [*_cached(target, f"entry {translated}", lambda: [entry_ir(gpu, translated)]), *interpreter]
 
 
-def launch_ir(target: Target, debugging: bool, translated: bool) -> list[str]:
-    """The same in LLVM's text, with the exact functions of floating point, which all code calls."""
+def interpreter_ir(target: Target, debugging: bool, merged: bool) -> list[str]:
+    """The interpreter in LLVM's text, with the exact functions of floating point, which all code calls."""
     from lanewise.arm64.entry import entry_ir
     from lanewise.arm64.exact.library import exact_ir
     from lanewise.arm64.interpreter import Interpreter  # the table, which cached code does without
@@ -41,10 +43,9 @@ def launch_ir(target: Target, debugging: bool, translated: bool) -> list[str]:
 
     gpu = target.kind == "nvptx"
     common = _common(target) + (watching() if debugging else "")
-    first, *others = Interpreter(gpu, debugging).pieces(alone=not translated)
-    entry = entry_ir(gpu, translated)
-    firsts = [entry, common + first] if translated else [common + entry + first]
-    return [*firsts, *(common + other for other in others), exact_ir(target)]
+    first, *others = Interpreter(gpu, debugging).pieces(merged)
+    entry = entry_ir(gpu, False, declared=False) if merged else ""
+    return [common + entry + first, *(common + other for other in others), exact_ir(target)]
 
 
 def translated_code(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int) -> list[bytes]:
@@ -72,6 +73,16 @@ def _common(target: Target) -> str:
 
 def _key(target: Target, what: str, of: bytes) -> str:
     return Cache.key_of("arm64", _sources(), target.key, what, of)
+
+
+def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[bytes]:
+    key = _key(target, what, b"")
+    stored = default_cache().get(key)
+    if stored is not None:
+        return unbundle(stored)
+    codes = compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None)
+    default_cache().put(key, bundle(codes))
+    return codes
 
 
 def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
