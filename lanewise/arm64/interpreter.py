@@ -200,11 +200,11 @@ class Interpreter(LaneMachine):
         return Fields(fields)
 
     def _call(self, row: Row) -> None:
-        number = len(self.functions)
+        name = f"arm64_row_{len(self.functions)}"
         function = RowFunction(self.gpu, self.debugging)
-        self.functions.append(function.text(row, number))
-        self.declared.append(f"declare i32 @arm64_row_{number}({function.given})\n")
-        why = self.assign(32, f"call i32 @arm64_row_{number}({function.given})")
+        self.functions.append(function.text(row, name))
+        self.declared.append(f"declare i32 @{name}({function.given})\n")
+        why = self.assign(32, f"call i32 @{name}({function.given})")
         self.emit(f"store {why.typed}, ptr %why")
         self.emit("br label %called")
 
@@ -223,13 +223,27 @@ class RowFunction(Interpreter):
     """What one row does, where that goes on to the next word: gives 0, or why the lane stops."""
 
     given = _REGISTERS
+    _hands_over = False
 
-    def text(self, row: Row, number: int) -> str:
-        """The function."""
+    def text(self, row: Row, name: str) -> str:
+        """The function; and ahead of it one that is exact, which it calls where plain floating point would not do.
+
+        That is one of its own, as each call of this one would have to save what is needed behind a call within it.
+        """
         row.meaning(self, self.fields(row))
         lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
-        head = f"define i32 @arm64_row_{number}({self.given}) {{"
-        return "\n".join([head, *lines, "}", ""])
+        ahead = ""
+        if self._hands_over:
+            ahead = ExactRowFunction(self.gpu, self.debugging).text(row, f"{name}_exact")
+            lines += ["hand_over:", f"  %handed = call i32 @{name}_exact({self.given})", "  ret i32 %handed"]
+        return "\n".join([f"{ahead}define i32 @{name}({self.given}) noinline {{", *lines, "}", ""])
+
+    def hand_over_if(self, flag: Value) -> bool:
+        self._hands_over = True
+        on = self.label("on")
+        self.emit(f"br {flag.typed}, label %hand_over, label %{on}, !prof !0")
+        self.start(on)
+        return True
 
     def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
         stop, on = self.label("stop"), self.label("on")
@@ -243,6 +257,12 @@ class RowFunction(Interpreter):
     def check(self, address: Value, count: int, access: Access) -> None:
         self.given = _WATCHED if self.debugging else _WITH_MEMORY
         super().check(address, count, access)
+
+
+class ExactRowFunction(RowFunction):
+    """The same, with floating point that is always exact."""
+
+    always_exact = True
 
 
 def constants() -> str:
