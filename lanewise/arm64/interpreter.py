@@ -279,9 +279,10 @@ class Interpreter(LaneMachine):
 
     def _call(self, row: Row) -> None:
         """Have the function of a row called: in one place for all, as hundreds would take an assembler minutes."""
-        self.emit(f"store ptr @arm64_row_{len(self.functions)}, ptr %function")
+        name = f"arm64_row_{len(self.functions)}"
+        self.emit(f"store ptr @{name}, ptr %function")
         self.emit("br label %call")
-        self.functions.append(RowFunction(self.gpu, self.debugging).text(row, len(self.functions)))
+        self.functions.append(RowFunction(self.gpu, self.debugging).text(row, name))
 
     def _row(self, row: Row) -> None:
         if row.apart:
@@ -297,12 +298,27 @@ class Interpreter(LaneMachine):
 class RowFunction(Interpreter):
     """What one row does, where that goes on to the next word: gives 0, or why the lane stops."""
 
-    def text(self, row: Row, number: int) -> str:
-        """The function."""
+    _hands_over = False
+
+    def text(self, row: Row, name: str) -> str:
+        """The function; and ahead of it one that is exact, which it calls where plain floating point would not do.
+
+        That is one of its own, as each call of this one would have to save what is needed behind a call within it.
+        """
         row.meaning(self, self.fields(row))
         lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
-        head = f"define i32 @arm64_row_{number}({self.given}) {{"
-        return "\n".join([head, *lines, "}", ""])
+        ahead = ""
+        if self._hands_over:
+            ahead = ExactRowFunction(self.gpu, self.debugging).text(row, f"{name}_exact")
+            lines += ["hand_over:", f"  %handed = call i32 @{name}_exact({self.given})", "  ret i32 %handed"]
+        return "\n".join([f"{ahead}define i32 @{name}({self.given}) noinline {{", *lines, "}", ""])
+
+    def hand_over_if(self, flag: Value) -> bool:
+        self._hands_over = True
+        on = self.label("on")
+        self.emit(f"br {flag.typed}, label %hand_over, label %{on}, !prof !0")
+        self.start(on)
+        return True
 
     def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
         stop, on = self.label("stop"), self.label("on")
@@ -312,6 +328,12 @@ class RowFunction(Interpreter):
             self.emit(f"store {detail.typed}, ptr %detail")
         self.emit(f"ret i32 {reason}")
         self.start(on)
+
+
+class ExactRowFunction(RowFunction):
+    """The same, with floating point that is always exact."""
+
+    always_exact = True
 
 
 def constants() -> str:

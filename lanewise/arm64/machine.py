@@ -34,6 +34,8 @@ class Machine(Writer):
 
     pc: Value
     """Where the instruction is."""
+    always_exact = False
+    """Whether no floating point is to be done the plain way."""
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
@@ -96,6 +98,13 @@ class Machine(Writer):
     @abstractmethod
     def exact_words(self) -> str:
         """Where numbers are put for the exact functions of floating point."""
+
+    def hand_over_if(self, flag: Value) -> bool:
+        """Leave all that the instruction does to code that is always exact, if a bit is set; whether there is such.
+
+        Nothing may have been changed before.
+        """
+        return False
 
     def saturated(self, flag: Value) -> None:
         """Remember in FPSR that a number did not fit its place, if a bit is set."""

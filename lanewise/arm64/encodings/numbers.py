@@ -109,16 +109,21 @@ def either_way(
     m: Machine, unusual: Value, inexact: bool, plain: Sequence[Value], exact: Callable[[], Sequence[Value]]
 ) -> list[Value]:
     """Values that were found the plain way, or those of the exact one."""
+    if m.always_exact:
+        return list(exact())
     state = m.floating()
     if inexact:
         rough = m.compare("ne", m.both(state, _CALM[0]), _CALM[1])
     else:
         rough = m.compare("ugt", state, (1 << codes.CONTROL) - 1)
+    rough = m.either(unusual, rough)
+    if m.hand_over_if(rough):
+        return list(plain)
     places = [m.variable(one.bits) for one in plain]
     slow, on = m.label("exact"), m.label("on")
     for place, value in zip(places, plain, strict=True):
         m.emit(f"store {value.typed}, ptr {place}")
-    m.emit(f"br {m.either(unusual, rough).typed}, label %{slow}, label %{on}, !prof !0")
+    m.emit(f"br {rough.typed}, label %{slow}, label %{on}, !prof !0")
     m.start(slow)
     for place, value in zip(places, exact(), strict=True):
         m.emit(f"store {value.typed}, ptr {place}")
