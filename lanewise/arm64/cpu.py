@@ -13,7 +13,7 @@ import numpy as np
 from lanewise.arm64 import lane
 from lanewise.arm64.arguments import address_range, content_of, lane_number, listed, memory_choice, whole
 from lanewise.arm64.debugging import Debugger
-from lanewise.arm64.machine import REASONS, RUNNING
+from lanewise.arm64.machine import HLT, REASONS, RUNNING
 from lanewise.arm64.result import ExecutionResult
 from lanewise.arm64.runners import Translation, runner_for
 from lanewise.devices import Device
@@ -49,9 +49,7 @@ class ParallelCPU:
             raise ArgumentError(f"memory_start is {self._start:#x}; it must be a multiple of 16")
         private = memory_choice(memory) == "private"
         self._spacing = -(-self._size // 16) * 16 if private else 0
-        if device == "auto":
-            device = "cpu"  # until lanes have run on a GPU
-        self.device: Any = find_device(device) if isinstance(device, str) else device
+        self.device: Any = device_of(device)
         if not isinstance(self.device, Device):
             raise ArgumentError(f"device is {device!r}; it is a name such as 'cpu', or a device")
         self.runner = runner_for(self.device)
@@ -122,6 +120,20 @@ class ParallelCPU:
         environments = given.per_lane({} if env is None else env, self._lanes, "env", given.is_env, given.read_env)
         random = [os.urandom(RANDOM_BYTES) for _ in range(self._lanes)]
         loading.load(self, program, arguments, environments, random)
+
+    def begin_anew(self) -> None:
+        """Have lanes and their memory be as they were at first: all 0."""
+        self._translation = None
+        self.runner.clear(self._memory)
+        for words in (self._states, self._summaries, self._answers, self._modified):
+            self.device.fill(words.buffer, 0, words.nbytes)
+
+    def halt_from(self, number: int) -> None:
+        """Have lanes from this number on do nothing when lanes go on."""
+        if number < self._lanes:
+            states = self._copied(self._states)
+            states[number:, lane.REASON] = HLT
+            self.runner.write(self._states.address, states.tobytes())
 
     def set_pc_all(self, pc: int) -> None:
         """Where all lanes go on."""
@@ -377,6 +389,13 @@ class ParallelCPU:
             words[lane.CODE], words[lane.CODE_BYTES] = self._translation.base, len(self._translation.code)
         words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
+
+
+def device_of(device: str | Device) -> Any:
+    """The device that lanes run on."""
+    if device == "auto":
+        device = "cpu"  # until lanes have run on a GPU
+    return find_device(device) if isinstance(device, str) else device
 
 
 def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from lanewise.arm64.entry import ENTRY
-from lanewise.arm64.mapping import map_copies
+from lanewise.arm64.mapping import map_copies, map_empty
 from lanewise.arm64.program import entry_code, interpreter_code, translated_code
 from lanewise.compiler import Target, load_object
+from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cuda import CudaDevice
@@ -64,6 +65,9 @@ class Runner(Protocol):
 
     def expect_gaps(self, address: int, count: int) -> None:
         """Lanes will leave most of this memory untouched."""
+
+    def clear(self, memory: DeviceArray) -> None:
+        """Set memory to 0 that lanes have used."""
 
 
 def _native(translation: Translation | None, debugging: bool) -> NativeCode:
@@ -125,6 +129,17 @@ class CpuRunner:
             room = ctypes.c_size_t(address + count - first)
             ctypes.CDLL(None).madvise(ctypes.c_void_p(first), room, mmap.MADV_NOHUGEPAGE)
 
+    def clear(self, memory: DeviceArray) -> None:
+        """New pages take the place of those that were touched; of what is not a whole page, the bytes are set."""
+        first = -(-memory.address // mmap.PAGESIZE) * mmap.PAGESIZE
+        end = (memory.address + memory.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+        if first >= end or not map_empty(first, end - first):
+            self._device.fill(memory.buffer, 0, memory.nbytes)
+            return
+        ctypes.memset(memory.address, 0, first - memory.address)
+        ctypes.memset(end, 0, memory.address + memory.nbytes - end)
+        self.expect_gaps(first, end - first)
+
 
 class CudaRunner:
     """A thread a lane."""
@@ -158,6 +173,9 @@ class CudaRunner:
 
     def expect_gaps(self, address: int, count: int) -> None:
         """All of it is there from the beginning."""
+
+    def clear(self, memory: DeviceArray) -> None:
+        self._device.fill(memory.buffer, 0, memory.nbytes)
 
 
 def runner_for(device: Any) -> Runner:

@@ -65,7 +65,7 @@ def test_endings(build, qemu, how):
 def test_why_and_where_it_ended(build):
     found = run_linux(build("endings"), argv=["endings", "segfault"])[0]
     assert (found.signal, found.reason, found.detail, found.exit_code) == (11, "memory out of range", 0, None)
-    assert str(found) == f"SIGSEGV at {found.pc:#x}: memory out of range"
+    assert str(found) == f"SIGSEGV at {found.pc:#x}: memory out of range at 0x0"
     assert found.instructions > 100
 
 

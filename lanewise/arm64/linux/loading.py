@@ -38,7 +38,7 @@ def lay_out(program: Program, start: int, size: int) -> Layout:
         needed = -(-(program.end - start + PAGE) * _STACK_PART // (_STACK_PART - 1) // PAGE + 1) * PAGE
         raise ArgumentError(
             f"{program.name} does not fit a memory of {size:,} bytes from {start:#x} on; "
-            f"with its stack it needs {needed:,} at least"
+            f"with its stack it needs {needed:,} at least; give lanes more memory"
         )
     return Layout(program.end, top - room, top)
 
@@ -50,13 +50,16 @@ def load(
     env: Sequence[Sequence[bytes]],
     random: Sequence[bytes],
 ) -> Layout:
-    """Load a program into all lanes, each with its own arguments, environment and 16 random bytes."""
+    """Load a program into all lanes, each with its own arguments, environment and 16 random bytes.
+
+    Where there are fewer of those than lanes, the rest is not to run.
+    """
     if not cpu.private and cpu.get_num_lanes() > 1:
         raise ArgumentError("lanes share their memory, and a program wants its own; give memory='private'")
     layout = lay_out(program, cpu.memory_start, cpu.memory_size)
     cpu.write_memory_everywhere(program.start, program.image())
     registers = np.zeros((cpu.get_num_lanes(), 32), np.uint64)
-    for number in range(cpu.get_num_lanes()):
+    for number in range(len(argv)):
         pointer, content = build_stack(
             program, argv[number], env[number], random[number], layout.top, layout.top - layout.stack
         )
@@ -64,4 +67,5 @@ def load(
         registers[number, 31] = pointer
     cpu.registers = registers
     cpu.set_pc_all(program.entry)
+    cpu.halt_from(len(argv))
     return layout
