@@ -272,12 +272,16 @@ class ParallelCPU:
                     f"their own: {self._lanes:,} of uint8"
                 )
             self._drop_translation(address, data.shape[1])
-            for one, row in enumerate(data):
-                self.runner.write(self._place(address, data.shape[1], one), row.tobytes())
+            self.runner.write_all(
+                [(self._place(address, data.shape[1], one), row.tobytes()) for one, row in enumerate(data)]
+            )
             return
         content = content_of(data, "data")
-        every = number is None and self._spacing
         address_range(address, len(content), self._size, self._start)
+        every = number is None and self._spacing
+        if every and self.runner.far:
+            self.write_memory_everywhere(address, content)
+            return
         self._drop_translation(address, len(content))
         for one in range(self._lanes) if every else (number or 0,):
             self.runner.write(self._place(address, len(content), one), content)
@@ -297,7 +301,7 @@ class ParallelCPU:
     def read_memory_all(self, address: int, count: int) -> Array:
         """The same bytes of each lane's own memory, a row for each."""
         lanes = self._lanes if self._spacing else 1
-        rows = [self.runner.read(self._place(address, count, one), count) for one in range(lanes)]
+        rows = self.runner.read_all([(self._place(address, count, one), count) for one in range(lanes)])
         return np.frombuffer(b"".join(rows), np.uint8).reshape(lanes, count).copy()
 
     def write_memory_u32(self, address: int, value: int, number: int | None = None) -> None:

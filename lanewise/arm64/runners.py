@@ -14,6 +14,7 @@ import numpy as np
 from lanewise.arm64.entry import ENTRY
 from lanewise.arm64.mapping import map_copies, map_empty
 from lanewise.arm64.program import entry_code, interpreter_code, translated_code
+from lanewise.arm64.transfers import read_pieces, repeat_piece, write_pieces
 from lanewise.compiler import Target, load_object
 from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
@@ -48,6 +49,9 @@ def _pieces(target: Target, translation: Translation | None, debugging: bool) ->
 class Runner(Protocol):
     """Lanes on one device."""
 
+    far: bool
+    """Whether each access takes long, so that many should be made at once."""
+
     def load(self, translation: Translation | None, debugging: bool) -> None:
         """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if there is one."""
 
@@ -59,6 +63,12 @@ class Runner(Protocol):
 
     def write(self, address: int, data: bytes) -> None:
         """Set bytes of the device."""
+
+    def read_all(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Bytes of several places: addresses and counts."""
+
+    def write_all(self, writes: Sequence[tuple[int, bytes]]) -> None:
+        """Set bytes at several places, which do not overlap."""
 
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
         """Set the same bytes at several places."""
@@ -83,6 +93,8 @@ def _interpreter(debugging: bool) -> NativeCode:
 
 class CpuRunner:
     """Cores take lane after lane."""
+
+    far = False
 
     def __init__(self, device: CpuDevice) -> None:
         self._device = device
@@ -110,6 +122,13 @@ class CpuRunner:
 
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
+
+    def read_all(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        return [ctypes.string_at(address, count) for address, count in spans]
+
+    def write_all(self, writes: Sequence[tuple[int, bytes]]) -> None:
+        for address, data in writes:
+            ctypes.memmove(address, data, len(data))
 
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
         """Whole pages are those of one file at first: lanes have their own of those that they change."""
@@ -144,6 +163,8 @@ class CpuRunner:
 class CudaRunner:
     """A thread a lane."""
 
+    far = True
+
     def __init__(self, device: CudaDevice) -> None:
         self._device = device
         self._kernel: Any = None
@@ -167,9 +188,14 @@ class CudaRunner:
     def write(self, address: int, data: bytes) -> None:
         self._device.write(address, data)
 
+    def read_all(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        return read_pieces(self._device, spans)
+
+    def write_all(self, writes: Sequence[tuple[int, bytes]]) -> None:
+        write_pieces(self._device, writes)
+
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
-        for address in addresses:
-            self._device.write(address, data)
+        repeat_piece(self._device, addresses, data)
 
     def expect_gaps(self, address: int, count: int) -> None:
         """All of it is there from the beginning."""

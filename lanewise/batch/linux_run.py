@@ -56,8 +56,9 @@ class LinuxRun:
         lay_out(self._program, self._program.start, self._size)
         self._device: Any = device_of(task.device if task.device == "auto" else device_for_programs(task.device))
         self.device_name: str = self._device.name
+        runner = runner_for(self._device)
         self._most = _lanes_at_once(self._device, self._size, task.lanes)
-        runner_for(self._device).load(None, False)  # compiled now, before lanes begin and their time is taken
+        runner.load(None, False)  # compiled now, before lanes begin and their time is taken
         self._environment = [os.fsencode(f"{name}={value}") for name, value in task.environment.items()]
         self._deadline: float | None = None
         self._cpu: ParallelCPU | None = None

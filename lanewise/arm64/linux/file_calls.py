@@ -8,13 +8,12 @@ import struct
 from fcntl import ioctl as host_ioctl
 
 from lanewise.arm64.linux.calls import call, integer, long
+from lanewise.arm64.linux.memory import MOST_MOVED
 from lanewise.arm64.linux.opened import Opened, PipeEnd, WouldWait
 from lanewise.arm64.linux.process import MOST_FILES, Process
 from lanewise.arm64.linux.time_calls import seconds_of, wait
 from lanewise.host.reply import failure
 
-_MOST = 1 << 20
-"""Bytes that one call moves at most; who wants more calls again."""
 _MOST_PARTS = 1024
 _CLOEXEC = 0o2000000
 _DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _GETLK, _SETLK, _SETLKW, _DUPFD_CLOEXEC = 0, 1, 2, 3, 4, 5, 6, 7, 1030
@@ -29,7 +28,7 @@ def _length(count: int) -> int:
     """How much of what is wanted one call moves; EINVAL for less than nothing."""
     if long(count) < 0:
         raise failure(errno.EINVAL)
-    return min(count, _MOST)
+    return min(count, MOST_MOVED)
 
 
 def _room(p: Process, address: int, count: int) -> int:
@@ -61,7 +60,7 @@ def _parts(p: Process, address: int, count: int) -> list[tuple[int, int]]:
     if integer(count) < 0 or count > _MOST_PARTS:
         raise failure(errno.EINVAL)
     found = list(struct.iter_unpack("<QQ", p.memory.read(address, 16 * count)))
-    parts, left = [], _MOST
+    parts, left = [], MOST_MOVED
     for where, wanted in found:
         length = min(_length(wanted), left)
         left -= length
@@ -335,7 +334,7 @@ def getdents64(p: Process, fd: int, address: int, count: int) -> int:
     opened = p.opened(integer(fd))
     if integer(count) < 0:
         raise failure(errno.EINVAL)
-    room = min(integer(count), _MOST)
+    room = min(integer(count), MOST_MOVED)
     p.memory.check(address, room)
     data = opened.entries(room)
     p.memory.write(address, data)

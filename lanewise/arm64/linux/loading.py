@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lanewise.arm64.linux.elf import PAGE, Program
-from lanewise.arm64.linux.stack import build_stack
+from lanewise.arm64.linux.stack import StackBuilder
 from lanewise.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -59,12 +59,13 @@ def load(
     layout = lay_out(program, cpu.memory_start, cpu.memory_size)
     cpu.write_memory_everywhere(program.start, program.image())
     registers = np.zeros((cpu.get_num_lanes(), 32), np.uint64)
+    builder = StackBuilder(program, layout.top, layout.top - layout.stack)
+    stacks = []
     for number in range(len(argv)):
-        pointer, content = build_stack(
-            program, argv[number], env[number], random[number], layout.top, layout.top - layout.stack
-        )
-        cpu.write_memory(pointer, content, number)
+        pointer, content = builder.build(argv[number], env[number], random[number])
+        stacks.append((cpu.memory_place(number) + pointer - cpu.memory_start, content))
         registers[number, 31] = pointer
+    cpu.runner.write_all(stacks)
     cpu.registers = registers
     cpu.set_pc_all(program.entry)
     cpu.halt_from(len(argv))

@@ -12,6 +12,7 @@ import numpy as np
 from lanewise.arm64 import lane as words
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import file_calls, memory_calls, path_calls, process_calls, time_calls
+from lanewise.arm64.linux.ahead import Ahead, FarMemory
 from lanewise.arm64.linux.calls import serve
 from lanewise.arm64.linux.process import Ending, Process
 from lanewise.arm64.machine import ALIGNMENT, BRK, MEMORY, PC_OUTSIDE, REASONS, RUNNING, SVC, UNALIGNED_PC
@@ -40,9 +41,12 @@ _NUMBER = words.SUMMARY.index(words.REGISTERS + 8)
 class Serving:
     """Programs that run until all are over."""
 
-    def __init__(self, cpu: ParallelCPU, processes: list[Process], stopping: Callable[[], bool]) -> None:
-        """There may be fewer programs than lanes; they are in the first."""
+    def __init__(
+        self, cpu: ParallelCPU, processes: list[Process], stopping: Callable[[], bool], ahead: Ahead | None = None
+    ) -> None:
+        """There may be fewer programs than lanes; they are in the first. `ahead` is there if their memory is far."""
         self._cpu = cpu
+        self._ahead = ahead
         self._processes = processes
         self._stopping = stopping
         lanes = cpu.get_num_lanes()
@@ -93,7 +97,10 @@ class Serving:
         self._held[:] = False
         done: list[int] = []
         results: list[int] = []
-        for number, row in zip(stopped.tolist(), self.places[stopped].tolist(), strict=True):
+        rows = self.places[stopped].tolist()
+        if self._ahead is not None:
+            self._fetch(self._ahead, stopped.tolist(), rows)
+        for number, row in zip(stopped.tolist(), rows, strict=True):
             process = self._processes[number]
             reason = row[_REASON]
             if reason != SVC:
@@ -114,10 +121,22 @@ class Serving:
             else:
                 done.append(number)
                 results.append(result)
+        if self._ahead is not None:
+            self._ahead.send()
         if done:
             self._answers[done, 0] = 1
             self._answers[done, 1] = results
         return len(stopped)
+
+    def _fetch(self, ahead: Ahead, numbers: list[int], rows: list[list[int]]) -> None:
+        """Have at hand what those who call will have read."""
+        calls = []
+        for number, row in zip(numbers, rows, strict=True):
+            memory = self._processes[number].memory
+            if row[_REASON] == SVC and isinstance(memory, FarMemory):
+                memory.fetched.clear()
+                calls.append((memory, row[_NUMBER], row[_FIRST : _FIRST + 6]))
+        ahead.fetch(calls)
 
     def _wake(self) -> None:
         """Answer those whose time has come; wait for the first of them if nobody has anything else to do."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from lanewise.arm64.cpu import ParallelCPU
+from lanewise.arm64.linux.ahead import Ahead, FarMemory
 from lanewise.arm64.linux.elf import Program
 from lanewise.arm64.linux.heap import Heap
 from lanewise.arm64.linux.loading import lay_out, load
@@ -48,8 +49,10 @@ class Wave:
         self.processes: list[Process] = []
         layout = lay_out(program, cpu.memory_start, cpu.memory_size)
         name = os.fsencode(program.name)
+        ahead = Ahead(cpu.runner) if cpu.runner.far else None
         for number, start in enumerate(starts):
-            memory = LaneMemory(cpu.runner, cpu.memory_place(number), cpu.memory_start, cpu.memory_size)
+            place = cpu.memory_place(number), cpu.memory_start, cpu.memory_size
+            memory = LaneMemory(cpu.runner, *place) if ahead is None else FarMemory(ahead, *place)
             process = Process(
                 first + number, memory, Heap(memory, layout.heap, layout.stack), mounts, name, start.streams, seed
             )
@@ -58,7 +61,7 @@ class Wave:
             self.processes.append(process)
         random = [process.random(RANDOM_BYTES) for process in self.processes]
         load(cpu, program, [one.argv for one in starts], [one.env for one in starts], random)
-        self.serving = Serving(cpu, self.processes, stopping)
+        self.serving = Serving(cpu, self.processes, stopping, ahead)
 
     def rounds(self, max_cycles: int | None) -> Iterator[list[int]]:
         """Run lanes, and give those that have ended since the last time, until all have or are to stop."""
