@@ -376,6 +376,10 @@ class ParallelCPU:
         self.runner.run(words, self._lanes, active)
         return self._copied(self._summaries)
 
+    def prepare(self) -> None:
+        """Have the code ready that lanes run by, which may take a while where it is to be compiled."""
+        self._told()
+
     def _told(self) -> Array:
         """What a run is told, but for how far it goes."""
         translation = None if self.debugger.active else self._translation

@@ -47,8 +47,9 @@ def run_linux(
     `argv`, `env` and `stdin` are one for all lanes, a list with one for each, or a function of a lane's number; `argv`
     has the program's name as its first. `dirs` are the directories that programs can see, by the paths that they have
     for them; they begin in the first. Memory begins where the program does. With a `seed`, random bytes are the same
-    each time. A lane that has run `max_cycles` instructions is ended, and all are after `timeout` seconds. Of what a
-    lane writes to its standard output and error, `output_limit` bytes are kept; one that writes more is ended.
+    each time. A lane that has run `max_cycles` instructions is ended, and all are when they have run for `timeout`
+    seconds. Of what a lane writes to its standard output and error, `output_limit` bytes are kept; one that writes more
+    is ended.
     """
     begin = time.perf_counter()
     count = whole(lanes, "lanes", 1, 2**32 - 1)
@@ -68,6 +69,7 @@ def run_linux(
         for argv, env, content in zip(arguments, environments, inputs, strict=True)
     ]
     mounts = Mounts({} if dirs is None else dirs)
+    cpu.prepare()
     ever = timeout is None or timeout > _LONGEST
     until = math.inf if ever else time.monotonic() + float(timeout or 0)
     try:
