@@ -15,7 +15,6 @@ from lanewise.arm64.linux.opened import Kept, Opened, Sink, Source
 from lanewise.arm64.linux.result import Outcome
 from lanewise.arm64.linux.run import MEMORY
 from lanewise.arm64.linux.wave import Start, Wave
-from lanewise.arm64.runners import runner_for
 from lanewise.batch.backlog import Backlog
 from lanewise.batch.linux_remarks import Remarks, described
 from lanewise.batch.linux_streams import HostInput, HostOutput
@@ -56,12 +55,11 @@ class LinuxRun:
         lay_out(self._program, self._program.start, self._size)
         self._device: Any = device_of(task.device if task.device == "auto" else device_for_programs(task.device))
         self.device_name: str = self._device.name
-        runner = runner_for(self._device)
-        self._most = _lanes_at_once(self._device, self._size, task.lanes)
-        runner.load(None, False)  # compiled now, before lanes begin and their time is taken
+        self._cpu: ParallelCPU | None = self._make_cpu(_lanes_at_once(self._device, self._size, task.lanes))
+        self._most = self._cpu.get_num_lanes()
+        self._cpu.prepare()  # compiled now, before lanes begin and their time is taken
         self._environment = [os.fsencode(f"{name}={value}") for name, value in task.environment.items()]
         self._deadline: float | None = None
-        self._cpu: ParallelCPU | None = None
         self._mounts = Mounts(_mount_names(task))
 
     @property
@@ -91,7 +89,7 @@ class LinuxRun:
         first = 0
         try:
             while first < self.task.lanes and not self._stopping():
-                count = min(self._lanes_now(), self.task.lanes - first)
+                count = min(self._most, self.task.lanes - first)
                 yield from self._wave(first, count)
                 first += count
         except GeneratorExit:  # nobody wants to hear of the rest
@@ -108,16 +106,15 @@ class LinuxRun:
             self._wish = f"{TIMED_OUT} after {self.task.limits.timeout:g} s"
         return self._wish is not None
 
-    def _lanes_now(self) -> int:
-        """How many lanes can run at once: fewer than was thought where the device has not as much memory free."""
-        while self._cpu is None:
+    def _make_cpu(self, lanes: int) -> ParallelCPU:
+        """So many lanes, or fewer where the device has not as much memory free."""
+        while True:
             try:
-                self._cpu = ParallelCPU(self._most, self._size, "private", self._device, self._program.start)
+                return ParallelCPU(lanes, self._size, "private", self._device, self._program.start)
             except OutOfMemoryError:
-                if self._most == 1:
+                if lanes == 1:
                     raise
-                self._most //= 2
-        return self._most
+                lanes //= 2
 
     def _wave(self, first: int, count: int) -> Iterator[list[LaneOutcome]]:
         """Run some lanes: all of them end, or are cut off by the end of the run."""
@@ -233,7 +230,7 @@ def _check_options(task: Task) -> None:
 def _lanes_at_once(device: Any, size: int, wanted: int) -> int:
     """How many lanes a wave has."""
     memory = device.properties.memory_bytes
-    if size > memory:
+    if memory and size > memory:
         raise ArgumentError(
             f"lanes are to have {size:,} bytes of memory, and {device.name} has {memory:,}; give them less"
         )
