@@ -13,7 +13,7 @@ import numpy as np
 from lanewise.arm64 import lane
 from lanewise.arm64.arguments import address_range, content_of, lane_number, listed, memory_choice, whole
 from lanewise.arm64.debugging import Debugger
-from lanewise.arm64.machine import REASONS
+from lanewise.arm64.machine import HLT, REASONS
 from lanewise.arm64.result import ExecutionResult
 from lanewise.arm64.runners import Wanted, runner_for
 from lanewise.devices import Device
@@ -49,9 +49,7 @@ class ParallelCPU:
             raise ArgumentError(f"memory_start is {self._start:#x}; it must be a multiple of 16")
         private = memory_choice(memory) == "private"
         self._spacing = -(-self._size // 16) * 16 if private else 0
-        if device == "auto":
-            device = "cpu"  # until lanes have run on a GPU
-        self.device: Any = find_device(device) if isinstance(device, str) else device
+        self.device: Any = device_of(device)
         if not isinstance(self.device, Device):
             raise ArgumentError(f"device is {device!r}; it is a name such as 'cpu', or a device")
         self.runner = runner_for(self.device)
@@ -124,6 +122,20 @@ class ParallelCPU:
         environments = given.per_lane({} if env is None else env, self._lanes, "env", given.is_env, given.read_env)
         random = [os.urandom(RANDOM_BYTES) for _ in range(self._lanes)]
         loading.load(self, program, arguments, environments, random)
+
+    def begin_anew(self) -> None:
+        """Have lanes and their memory be as they were at first: all 0."""
+        self._translation = None
+        self.runner.clear(self._memory)
+        for words in (self._states, self._summaries, self._answers, self._modified):
+            self.device.fill(words.buffer, 0, words.nbytes)
+
+    def halt_from(self, number: int) -> None:
+        """Have lanes from this number on do nothing when lanes go on."""
+        if number < self._lanes:
+            states = self._copied(self._states)
+            states[number:, lane.REASON] = HLT
+            self.runner.write(self._states.address, states.tobytes())
 
     def set_pc_all(self, pc: int) -> None:
         """Where all lanes go on."""
@@ -267,12 +279,16 @@ class ParallelCPU:
                     f"their own: {self._lanes:,} of uint8"
                 )
             self._drop_translation(address, data.shape[1])
-            for one, row in enumerate(data):
-                self.runner.write(self._place(address, data.shape[1], one), row.tobytes())
+            self.runner.write_all(
+                [(self._place(address, data.shape[1], one), row.tobytes()) for one, row in enumerate(data)]
+            )
             return
         content = content_of(data, "data")
-        every = number is None and self._spacing
         address_range(address, len(content), self._size, self._start)
+        every = number is None and self._spacing
+        if every and self.runner.far:
+            self.write_memory_everywhere(address, content)
+            return
         self._drop_translation(address, len(content))
         for one in range(self._lanes) if every else (number or 0,):
             self.runner.write(self._place(address, len(content), one), content)
@@ -292,7 +308,7 @@ class ParallelCPU:
     def read_memory_all(self, address: int, count: int) -> Array:
         """The same bytes of each lane's own memory, a row for each."""
         lanes = self._lanes if self._spacing else 1
-        rows = [self.runner.read(self._place(address, count, one), count) for one in range(lanes)]
+        rows = self.runner.read_all([(self._place(address, count, one), count) for one in range(lanes)])
         return np.frombuffer(b"".join(rows), np.uint8).reshape(lanes, count).copy()
 
     def write_memory_u32(self, address: int, value: int, number: int | None = None) -> None:
@@ -366,6 +382,10 @@ class ParallelCPU:
         self.runner.run(words, self._lanes, active)
         return self._copied(self._summaries)
 
+    def prepare(self) -> None:
+        """Have the code ready that lanes run by, which may take a while where it is to be compiled."""
+        self._told()
+
     def _told(self) -> Array:
         """What a run is told, but for how far it goes."""
         translation = None if self.debugger.active else self._translation
@@ -385,6 +405,13 @@ class ParallelCPU:
             words[lane.UNITS] = 0 if self._units is None else self._units.address
         words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
+
+
+def device_of(device: str | Device) -> Any:
+    """The device that lanes run on."""
+    if device == "auto":
+        device = "cpu"  # until lanes have run on a GPU
+    return find_device(device) if isinstance(device, str) else device
 
 
 def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:

@@ -13,9 +13,11 @@ import numpy as np
 
 from lanewise.arm64 import lane
 from lanewise.arm64.entry import ENTRY
-from lanewise.arm64.mapping import map_copies
+from lanewise.arm64.mapping import map_copies, map_empty
 from lanewise.arm64.program import launch_code, translated_code
+from lanewise.arm64.transfers import read_pieces, repeat_piece, write_pieces
 from lanewise.compiler import Target, load_object
+from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cuda import CudaDevice
@@ -50,6 +52,9 @@ def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[lis
 class Runner(Protocol):
     """Lanes on one device."""
 
+    far: bool
+    """Whether each access takes long, so that many should be made at once."""
+
     def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
         """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if one is wanted.
 
@@ -65,11 +70,20 @@ class Runner(Protocol):
     def write(self, address: int, data: bytes) -> None:
         """Set bytes of the device."""
 
+    def read_all(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Bytes of several places: addresses and counts."""
+
+    def write_all(self, writes: Sequence[tuple[int, bytes]]) -> None:
+        """Set bytes at several places, which do not overlap."""
+
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
         """Set the same bytes at several places."""
 
     def expect_gaps(self, address: int, count: int) -> None:
         """Lanes will leave most of this memory untouched."""
+
+    def clear(self, memory: DeviceArray) -> None:
+        """Set memory to 0 that lanes have used."""
 
 
 def _native(wanted: Wanted | None, debugging: bool) -> tuple[NativeCode, bytes]:
@@ -86,6 +100,8 @@ def _interpreter(debugging: bool) -> tuple[NativeCode, bytes]:
 
 class CpuRunner:
     """Cores take lane after lane."""
+
+    far = False
 
     def __init__(self, device: CpuDevice) -> None:
         self._device = device
@@ -117,6 +133,13 @@ class CpuRunner:
     def write(self, address: int, data: bytes) -> None:
         ctypes.memmove(address, data, len(data))
 
+    def read_all(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        return [ctypes.string_at(address, count) for address, count in spans]
+
+    def write_all(self, writes: Sequence[tuple[int, bytes]]) -> None:
+        for address, data in writes:
+            ctypes.memmove(address, data, len(data))
+
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
         """Whole pages are those of one file at first: lanes have their own of those that they change."""
         shared = len(data) // mmap.PAGESIZE * mmap.PAGESIZE
@@ -135,9 +158,22 @@ class CpuRunner:
             room = ctypes.c_size_t(address + count - first)
             ctypes.CDLL(None).madvise(ctypes.c_void_p(first), room, mmap.MADV_NOHUGEPAGE)
 
+    def clear(self, memory: DeviceArray) -> None:
+        """New pages take the place of those that were touched; of what is not a whole page, the bytes are set."""
+        first = -(-memory.address // mmap.PAGESIZE) * mmap.PAGESIZE
+        end = (memory.address + memory.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+        if first >= end or not map_empty(first, end - first):
+            self._device.fill(memory.buffer, 0, memory.nbytes)
+            return
+        ctypes.memset(memory.address, 0, first - memory.address)
+        ctypes.memset(end, 0, memory.address + memory.nbytes - end)
+        self.expect_gaps(first, end - first)
+
 
 class CudaRunner:
     """A thread a lane."""
+
+    far = True
 
     def __init__(self, device: CudaDevice) -> None:
         self._device = device
@@ -165,12 +201,20 @@ class CudaRunner:
     def write(self, address: int, data: bytes) -> None:
         self._device.write(address, data)
 
+    def read_all(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        return read_pieces(self._device, spans)
+
+    def write_all(self, writes: Sequence[tuple[int, bytes]]) -> None:
+        write_pieces(self._device, writes)
+
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
-        for address in addresses:
-            self._device.write(address, data)
+        repeat_piece(self._device, addresses, data)
 
     def expect_gaps(self, address: int, count: int) -> None:
         """All of it is there from the beginning."""
+
+    def clear(self, memory: DeviceArray) -> None:
+        self._device.fill(memory.buffer, 0, memory.nbytes)
 
 
 def runner_for(device: Any) -> Runner:

@@ -6,7 +6,7 @@ import atexit
 import os
 import time
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -46,9 +46,10 @@ def run(
     placement: str | None = None,
     check: bool = False,
 ) -> BatchResult:
-    """Run a WebAssembly program (WASI) on many lanes, wait for all of them, and give how each ended.
+    """Run a program on many lanes, wait for all of them, and give how each ended.
 
-    - `program`: a path, bytes, or a module that is loaded already.
+    - `program`: WebAssembly (WASI) as a path, bytes, or a module that is loaded already; or a static AArch64 program of
+      Linux as a path or bytes.
     - `lanes`: how many; by default as many as `args` or `stdin` has entries for, else 1.
     - `args`: a list of arguments, in which `{lane}` is the lane's number; or a list of such lists, one per lane; or a
       function from the lane to its list.
@@ -104,6 +105,7 @@ def run(
         device=ending.device,
         stopped=ending.stopped,
         buffers=ending.results,
+        remarks=ending.remarks,
     )
     return result.check() if checked else result
 
@@ -207,6 +209,11 @@ class LaneStream(Iterator[LaneOutcome]):
     def results(self) -> Results | None:
         """Once there are no more lanes: what they have left in the buffers of the GPU vocabulary."""
         return self._run.results
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Once there are no more lanes: what whoever runs the program should know, a sentence each."""
+        return self._run.remarks
 
     def __next__(self) -> LaneOutcome:
         try:

@@ -14,8 +14,9 @@ import numpy as np
 from lanewise.batch.backend import SHARED_BYTES, Wave, WaveBackend, count_of, results_of, words_of
 from lanewise.batch.program import OPTIMISE_AFTER, Program, process_code
 from lanewise.batch.requests import read_request, write_reply
-from lanewise.batch.service import HostService, StoppedError
+from lanewise.batch.service import HostService
 from lanewise.batch.spec import Results, Task
+from lanewise.batch.streams import StoppedError
 from lanewise.batch.wave import tell_time
 from lanewise.compiler import Target
 from lanewise.devices.cpu import CpuDevice

@@ -12,7 +12,7 @@ from lanewise.batch.backlog import Backlog
 from lanewise.batch.console import Outputs
 from lanewise.batch.open_wave import OpenWave
 from lanewise.batch.program import Program, program_of
-from lanewise.batch.running import DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
+from lanewise.batch.running import CUT_OFF_BY, DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.devices.registry import device_for_programs
@@ -22,12 +22,6 @@ from lanewise.wasm.module import Module
 
 _STEP = 0.05
 """Seconds between two looks at a wave that runs."""
-_CUT_OFF = {
-    INTERRUPTED: "interrupted",
-    TIMED_OUT: "timed out",
-    LANE_FAILED: "interrupted",
-    DEVICE_FAILED: "device lost",
-}
 
 
 class Run:
@@ -60,6 +54,8 @@ class Run:
     def _place(self, content: bytes) -> int:
         with self._placing:  # lanes open files from several threads
             return self._backend.place(content)
+
+    remarks = ()
 
     @property
     def device_name(self) -> str:
@@ -202,7 +198,7 @@ class Run:
             self._failed(error)
         if self._open:
             assert self._wish is not None
-            kind = next(words for wish, words in _CUT_OFF.items() if self._wish.startswith(wish))
+            kind = next(words for wish, words in CUT_OFF_BY.items() if self._wish.startswith(wish))
             now = 0 if self._lost else self._backend.now()
             for wave in self._open:
                 found += wave.cut_off(kind, now, lost=self._lost)

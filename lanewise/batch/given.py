@@ -12,7 +12,7 @@ import numpy as np
 
 from lanewise.batch import amounts
 from lanewise.batch.inputs import NO_INPUT, GivenInputs, Template, encoded_argument
-from lanewise.batch.source import read_program
+from lanewise.batch.source import is_linux, read_program
 from lanewise.batch.spec import Buffers
 from lanewise.errors import ArgumentError
 
@@ -28,6 +28,7 @@ Place = str | os.PathLike[str]
 Directories = Mapping[str, Place] | Sequence[Place] | Place | None
 
 _NAMELESS = "program.wasm"
+_NAMELESS_LINUX = "program"
 _WORDS = range(-(2**31), 2**32)
 """Whole numbers that 32 bits can hold, signed or not."""
 _NOT_ENCODED = "has half a character in it, which cannot be encoded; write whole characters, or bytes"
@@ -37,7 +38,7 @@ _DIRECTORIES = "it is a directory, a list of them, or {name: directory}"
 def program(source: Place | bytes | Module) -> tuple[bytes, str, Module | None]:
     """The bytes of a program, the name it goes by, and the module if it is loaded already."""
     if isinstance(source, bytes | bytearray | memoryview):
-        return bytes(source), _NAMELESS, None
+        return bytes(source), _NAMELESS_LINUX if is_linux(bytes(source)) else _NAMELESS, None
     if isinstance(source, str | os.PathLike):
         return read_program(source), os.path.basename(source), None
     from lanewise.wasm.module import Module  # whoever has one has loaded this

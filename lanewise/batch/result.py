@@ -42,6 +42,7 @@ class BatchResult:
         device: str,
         stopped: str | None,
         buffers: Results | None = None,
+        remarks: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.device = device
@@ -50,6 +51,8 @@ class BatchResult:
         """How long all of it took."""
         self.stopped = stopped
         """Why the run ended before all lanes had; None if it did not."""
+        self.remarks = tuple(remarks)
+        """What whoever runs the program should know: of programs of Linux, calls of the system that are not known."""
         self.exit_codes: np.ndarray[Any, np.dtype[np.int64]] = np.full(lanes, -1, np.int64)
         """By lane; -1 where a lane trapped or was not run to its end."""
         self.seconds: np.ndarray[Any, np.dtype[np.float64]] = np.full(lanes, np.nan)

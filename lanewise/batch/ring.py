@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from lanewise.batch.requests import Asked, read_request, write_reply
-from lanewise.batch.service import HostService, StoppedError
+from lanewise.batch.service import HostService
+from lanewise.batch.streams import StoppedError
 from lanewise.compiler import load_object
 from lanewise.devices.cuda import CudaDevice
 from lanewise.kernel.code import HOST_RING, host_ring_code

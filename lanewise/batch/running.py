@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
+
+from lanewise.batch.source import is_linux
 
 if TYPE_CHECKING:
     from lanewise.batch.backlog import Backlog
@@ -16,7 +18,14 @@ LANE_FAILED = "a lane failed"
 DEVICE_FAILED = "the device failed"
 """What `Running.stopped` begins with."""
 
-CUT_OFF = frozenset({"interrupted", "timed out", "device lost"})
+CUT_OFF_BY = {
+    INTERRUPTED: "interrupted",
+    TIMED_OUT: "timed out",
+    LANE_FAILED: "interrupted",
+    DEVICE_FAILED: "device lost",
+}
+"""What lanes are said to have ended by that ran when the run was ended."""
+CUT_OFF = frozenset(CUT_OFF_BY.values())
 """Kinds of outcome that say nothing about the program: the run was ended while the lane ran."""
 
 
@@ -38,6 +47,10 @@ class Running(Protocol):
     @property
     def statistics(self) -> list[str]:
         """Once the outcomes have ended: what lanes counted, if the task wants to know."""
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Once the outcomes have ended: what whoever runs the program should know, a sentence each."""
 
     @property
     def stopped(self) -> str | None:
@@ -67,6 +80,10 @@ class Running(Protocol):
 
 def start(task: Task, module: Module | None = None) -> Running:
     """Load a program and check that it can be run so; `module` is the same program where it is loaded already."""
+    if is_linux(task.program):
+        from lanewise.batch.linux_run import LinuxRun
+
+        return LinuxRun(task)
     from lanewise.batch.engine import Run  # the engine and its compiler: nothing that --help should wait for
 
     return Run(task, module)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import select
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 
 from lanewise.batch.console import Outputs
+from lanewise.batch.streams import STEP, StoppedError, is_terminal, read_through, write_through
 from lanewise.host.files import Filesystem, LaneFiles
 from lanewise.host.reply import Reply
 from lanewise.kernel.wasi_numbers import (
@@ -28,14 +25,8 @@ from lanewise.kernel.wasi_numbers import (
     UNKNOWN,
 )
 
-_STEP = 0.05
-"""Seconds between two looks whether the run is to end, while a lane waits for the outside."""
 _PATIENCE = 0.005
 _DONE = Reply(SUCCESS)
-
-
-class StoppedError(Exception):
-    """The run is to end: there is no answer."""
 
 
 class HostService:
@@ -118,7 +109,7 @@ class HostService:
             self.outputs.add(lane, stream, data)
             return Reply(SUCCESS, (len(data),))
         try:
-            return Reply(SUCCESS, (self._write_now(stream, data),))
+            return Reply(SUCCESS, (write_through(stream, data, lambda: self.stopping),))
         except BrokenPipeError:
             return Reply(EPIPE)
         except OSError:
@@ -132,45 +123,20 @@ class HostService:
                 raise StoppedError
             time.sleep(_PATIENCE)
 
-    def _write_now(self, stream: int, data: bytes) -> int:
-        """Write to a standard stream of the host, behind what Python itself has written.
-
-        In pieces that never block, so that a run that is to end does not wait for whoever does not read.
-        """
-        target = sys.stdout if stream == 1 else sys.stderr
-        with contextlib.suppress(ValueError, OSError):
-            target.flush()
-        try:
-            number = target.fileno()
-        except (OSError, ValueError, AttributeError):  # a notebook's, which has no file of its own
-            target.write(data.decode(errors="replace"))
-            return len(data)
-        done = 0
-        while done < len(data):
-            while not select.select([], [number], [], _STEP)[1]:
-                if self.stopping:
-                    raise StoppedError
-            done += os.write(number, data[done : done + select.PIPE_BUF])
-        return done
-
     def _read(self, room: int) -> Reply:
-        """Standard input of the host, in steps, so that a run that is to end does not wait for a key."""
+        """Standard input of the host."""
         try:
-            number = sys.stdin.fileno()
-            while not select.select([number], [], [], _STEP)[0]:
-                if self.stopping:
-                    raise StoppedError
-            return Reply(SUCCESS, (), os.read(number, room))
+            return Reply(SUCCESS, (), read_through(room, lambda: self.stopping))
         except BlockingIOError:
             return Reply(EAGAIN)
-        except (OSError, ValueError, AttributeError):
+        except OSError:
             return Reply(EBADF)
 
     def _poll(self, lane: int, arguments: Sequence[int], data: bytes, room: int) -> Reply:
         """Wait in steps for the same reason; a lane whose time is over gets an answer without anything ready."""
         left = arguments[0]
         while True:
-            step = min(left, int(_STEP * 1e9))
+            step = min(left, int(STEP * 1e9))
             reply = self._of(lane).request(REQUEST_POLL, [step, *arguments[1:]], data, room)
             left -= step
             if self.stopping:
@@ -181,7 +147,4 @@ class HostService:
 
 def _kind_of(stream: int) -> int:
     """What kind of file a standard stream of the host is to guests, who only want to know if somebody watches."""
-    try:
-        return CHARACTER_DEVICE if os.isatty(stream) else UNKNOWN
-    except OSError:
-        return UNKNOWN
+    return CHARACTER_DEVICE if is_terminal(stream) else UNKNOWN

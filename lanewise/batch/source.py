@@ -10,22 +10,30 @@ from lanewise.errors import ArgumentError
 
 MAGIC = b"\0asm"
 """The first bytes of every WebAssembly module."""
+_ELF = b"\x7fELF"
+"""Those of programs of Linux, among others."""
+_WANTED = "give the path of a .wasm file, or of a static AArch64 program of Linux"
+
+
+def is_linux(program: bytes) -> bool:
+    """Whether this is a program of Linux, for whatever machine."""
+    return program.startswith(_ELF)
 
 
 def read_program(path: str | os.PathLike[str]) -> bytes:
     """Read a program's file; what keeps it from being read is said in one sentence."""
     place = Path(path)
     if not os.fspath(path):
-        raise ArgumentError("the path of the program is empty; give the path of a .wasm file")
+        raise ArgumentError(f"the path of the program is empty; {_WANTED}")
     try:
         return place.read_bytes()
     except FileNotFoundError:
         if place.is_symlink():
             what = f"{str(place)!r} is a link to {os.readlink(place)!r}, which is not there"
-            raise ArgumentError(f"the program {what}; give the path of a .wasm file") from None
+            raise ArgumentError(f"the program {what}; {_WANTED}") from None
         raise ArgumentError(f"there is no program {str(place)!r}{_near(place)}") from None
     except IsADirectoryError:
-        raise ArgumentError(f"{str(place)!r} is a directory; give the path of a .wasm file") from None
+        raise ArgumentError(f"{str(place)!r} is a directory; {_WANTED}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ArgumentError(f"the program {str(place)[:200]!r} cannot be read: {reason}") from None

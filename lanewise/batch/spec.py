@@ -115,6 +115,8 @@ class LaneOutcome:
     seconds: float
     stdout: bytes
     stderr: bytes
+    signal: int | None = None
+    """The signal that ended it, where that was a program of Linux."""
 
     @property
     def ok(self) -> bool:

@@ -1,4 +1,4 @@
-"""`gpu-run`: run a WebAssembly program on one lane or on many, with arguments, files and output as people know them."""
+"""`gpu-run`: run a program on one lane or on many, with arguments, files and output as people know them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ OK, FAILED, MISTAKE, UNFINISHED, TIMED_OUT, TRAPPED = 0, 1, 2, 3, 124, 134
 """Exit statuses. 124 is that of timeout(1), 134 that of a process that aborted and of wasmtime after a trap."""
 _SIGNALLED = 128
 _ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+_QUIET = signal.SIGINT, signal.SIGPIPE
+"""Signals by which programs end whose user has had enough: shells say nothing of them."""
 _COMPLETING = "_GPU_RUN_COMPLETE"
 """What a shell sets in the environment when it asks for completions, by the rules of Typer."""
 
@@ -110,7 +112,8 @@ def _run(options: Options, ending: Ending) -> int:
     status = _run_alone(run, ending) if what.task.streaming else _run_batch(run, what, options, ending)
     if run.results is not None and run.stopped is None:  # of a run that was ended early, half of it would mislead
         write_buffers(options, run.results)
-    lines = [*(run.explanation if options.explain else ()), *run.statistics]
+    remarks = [f"gpu-run: {one}" for one in run.remarks]
+    lines = [*remarks, *(run.explanation if options.explain else ()), *run.statistics]
     if lines:
         _tell(lines)
     return status
@@ -130,6 +133,10 @@ def _run_alone(run: Running, ending: Ending) -> int:
 
 
 def _status_alone(outcome: LaneOutcome, lacking: Sequence[str]) -> int:
+    if outcome.signal is not None:
+        if outcome.signal not in _QUIET:
+            _tell([f"gpu-run: {outcome.trap}"])
+        return _SIGNALLED + outcome.signal
     if outcome.exit_code is None:
         _tell([f"gpu-run: trap: {outcome.trap}", *buffer_hint([outcome.kind], lacking)])
         return TRAPPED

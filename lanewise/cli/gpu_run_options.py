@@ -158,8 +158,8 @@ GROUPS: dict[str, Sequence[Option]] = {
         Option(
             "--memory",
             "SIZE",
-            "Linear memory a lane may have, such as 64K, 16M, 1G.",
-            _size(amounts.MEMORY, "linear memory is 64K to 4G"),
+            "Memory a lane may have, such as 64K, 16M, 1G; 16M for programs of Linux by default.",
+            _size(amounts.MEMORY, "memory is 64K to 4G"),
         ),
         Option(
             "--stack",
@@ -167,7 +167,12 @@ GROUPS: dict[str, Sequence[Option]] = {
             "On a GPU, stack for the calls of a lane.",
             _size(amounts.STACK, "a stack is 256 bytes to 1G"),
         ),
-        Option("--fuel", "N", "Steps a lane may take before it traps; the same on every device.", _whole(amounts.FUEL)),
+        Option(
+            "--fuel",
+            "N",
+            "Steps a lane may take before it traps; the same on every device. Instructions, of programs of Linux.",
+            _whole(amounts.FUEL),
+        ),
         Option("--timeout", "TIME", "End the run after this time: 5, 500ms, 2m.", amounts.seconds),
         Option(
             "--output-limit",
@@ -241,7 +246,7 @@ def parse(words: Sequence[str]) -> Options:
     if words[at : at + 1] == ["--"]:
         at += 1
     if at == len(words):
-        raise UsageMistake("there is no program to run; write gpu-run PROGRAM.wasm, or gpu-run --help for examples")
+        raise UsageMistake("there is no program to run; write gpu-run PROGRAM, or gpu-run --help for examples")
     if found.get("keep_going") and found.get("fail_fast"):
         raise UsageMistake("--keep-going and --fail-fast contradict each other; leave one of them out")
     return Options(**found, program=words[at], arguments=tuple(words[at + 1 :]))

@@ -13,7 +13,7 @@ from pathlib import Path
 from lanewise.batch import amounts
 from lanewise.batch.inputs import NO_INPUT, FileInputs, LineInputs, SameInput, Template
 from lanewise.batch.lines import Lines, read_whole, shown
-from lanewise.batch.source import MAGIC, read_program
+from lanewise.batch.source import MAGIC, is_linux, read_program
 from lanewise.batch.spec import Inputs, Limits, Task
 from lanewise.cli.gpu_run_buffers import read_buffers
 from lanewise.cli.gpu_run_options import Options
@@ -146,10 +146,10 @@ def _line_per_lane(options: Options, path: str) -> _Lanes:
 
 
 def _file_per_lane(options: Options, pattern: str, program: bytes) -> _Lanes:
-    if not glob.has_magic(pattern) and not program.startswith(MAGIC):
+    if not glob.has_magic(pattern) and not program.startswith(MAGIC) and not is_linux(program):
         raise UsageMistake(
-            f"the program {options.program!r} is no WebAssembly module; if the shell has put file names in place of "
-            "the glob, put the glob in quotes"
+            f"the program {options.program!r} is no WebAssembly module and no program of Linux; if the shell has put "
+            "file names in place of the glob, put the glob in quotes"
         )
     paths = sorted(path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path))
     if not paths:

@@ -129,7 +129,7 @@ def _resolve(trail: Trail, path: bytes, follow: bool, keep_slash: bool) -> Place
         if rest or (slash and not keep_slash):
             target = _enter(trail, part)
         else:
-            target = _target(trail.here, part) if follow and not slash else None
+            target = link_content(trail.here, part) if follow and not slash else None
             if target is None:
                 return Place(trail.here, part, tuple(trail.names), slash)
         if target is None:
@@ -155,14 +155,14 @@ def _enter(trail: Trail, name: bytes) -> bytes | None:
     try:
         trail.enter(name)
     except NotADirectoryError:
-        target = _target(trail.here, name)
+        target = link_content(trail.here, name)
         if target is None:
             raise
         return target
     return None
 
 
-def _target(directory: int, name: bytes) -> bytes | None:
+def link_content(directory: int, name: bytes) -> bytes | None:
     """The content of a symbolic link; None if it is none, or nothing."""
     with suppress(FileNotFoundError):
         try:

@@ -37,7 +37,7 @@ _STARTS: tuple[tuple[bytes, str], ...] = (
     (
         b"\x7fELF",
         f"this is an ELF file, a program or library for this machine; {WASIP1} {UNKNOWN}; a static one for AArch64 "
-        "Linux runs by lanewise.arm64.linux.run_linux in Python",
+        "Linux runs by gpu-run and lanewise.run",
     ),
     (b"MZ", f"this is a Windows program; {WASIP1} {UNKNOWN}"),
     (b"\xcf\xfa\xed\xfe", f"this is a Mach-O file, a program for macOS; {WASIP1} {UNKNOWN}"),

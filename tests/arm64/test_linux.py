@@ -71,7 +71,7 @@ def test_endings(build, qemu, how):
 def test_why_and_where_it_ended(build):
     found = run_linux(build("endings"), argv=["endings", "segfault"])[0]
     assert (found.signal, found.reason, found.detail, found.exit_code) == (11, "memory out of range", 0, None)
-    assert str(found) == f"SIGSEGV at {found.pc:#x}: memory out of range"
+    assert str(found) == f"SIGSEGV at {found.pc:#x}: memory out of range at 0x0"
     assert found.instructions > 100
 
 
@@ -84,6 +84,7 @@ def test_limits(build):
     assert [found[0].instructions, found[2].instructions] == [50_000, 50_000]
     begin = time.monotonic()
     assert run_linux(program, argv=["endings", "loop"], timeout=0.3)[0].reason == "timeout"
+    assert run_linux(program, argv=["endings", "exit"], timeout=10**400)[0].reason == "exit"
     assert time.monotonic() - begin < 5
 
 
@@ -145,6 +146,32 @@ def test_directories_in_directories(build, tmp_path):
     everything = ["opened", "found", "readable", "writable"]
     assert opened(build("opens"), ["/a/file", "a/../a/file", "/../a/file"], dirs) == [everything] * 3
     assert opened(build("opens"), ["/inner/file", "a/../../inner/file"], dirs) == [[]] * 2
+
+
+def test_links_lead_from_one_directory_into_another(build, tmp_path):
+    outer, inner, other = (tmp_path / name for name in ("outer", "inner", "other"))
+    for folder in (outer, inner, other):
+        folder.mkdir()
+        (folder / "file").write_text(folder.name)
+    (tmp_path / "secret").write_text("secret")
+    (outer / "in").symlink_to("a")
+    (outer / "through").symlink_to("a/file")
+    (outer / "twice").symlink_to("in/back/file")
+    (inner / "back").symlink_to("../b")
+    (inner / "round").symlink_to("round")
+    (inner / "out").symlink_to("../../secret")
+    (outer / "a").mkdir()
+    (outer / "a" / "hidden").write_text("what the program has here is another directory")
+    dirs = {"/": outer, "/a": inner, "/b": other}
+    everything = ["opened", "found", "readable", "writable"]
+    ways = ["in/file", "through", "twice", "/a/back/file", "in/../b/file", "a/back/../file"]
+    assert opened(build("opens"), ways, dirs) == [everything] * len(ways)
+    made = ["writable"]  # it is there only once it has been made
+    assert opened(build("opens"), ["in/hidden", "a/out", "a/round", "a/round/file"], dirs) == [made, made, [], []]
+    assert (inner / "hidden").exists()
+    assert (outer / "secret").exists()
+    assert (outer / "a" / "hidden").read_text().startswith("what")
+    assert (tmp_path / "secret").read_text() == "secret"
 
 
 def test_no_directories_at_all(build):

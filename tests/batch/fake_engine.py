@@ -35,6 +35,7 @@ class FakeRun:
     explanation = ("placement: none",)
     statistics = ()
     lacking = ()
+    remarks = ()
 
     def __init__(self, task: Task, how: Callable[[int], LaneOutcome], order: Sequence[int] | None, **stopping: object):
         self.task = task

@@ -48,7 +48,7 @@ def test_every_field_of_json_is_described():
 def test_the_commands_can_be_parsed():
     for command, _ in EXAMPLES:  # those of the guide are run, see test_sessions.py
         words = command.removeprefix("gpu-run ").replace("'", "").split()
-        assert parse(words).program in ("app.wasm", "mandelbrot.wasm")
+        assert parse(words).program in ("app.wasm", "mandelbrot.wasm", "hello.elf")
 
 
 def test_python_blocks_run(tmp_path):

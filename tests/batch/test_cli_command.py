@@ -137,14 +137,14 @@ def test_all_lanes_can_read_the_same_input(monkeypatch, here):
 
 
 MISTAKES = {
-    "": "there is no program to run; write gpu-run PROGRAM.wasm, or gpu-run --help for examples",
+    "": "there is no program to run; write gpu-run PROGRAM, or gpu-run --help for examples",
     "--lane 4 app.wasm": "there is no option --lane; did you mean --lanes? (the program's own options stand behind it)",
     "--lanes": "--lanes needs a value; write --lanes N",
     "--json=yes app.wasm": "--json takes no value, and --json=yes gives it one; write --json",
     "--lanes 0 app.wasm": "--lanes: '0' is not a whole number from 1 to 4294967295",
     "--lanes -3 app.wasm": "--lanes: '-3' is not a whole number from 1 to 4294967295",
     "--memory x app.wasm": "--memory: 'x' is not a size; write a number of bytes, or one with K, M or G behind it",
-    "--memory 8G app.wasm": "--memory: 8G makes no sense; linear memory is 64K to 4G",
+    "--memory 8G app.wasm": "--memory: 8G makes no sense; memory is 64K to 4G",
     "--fuel 0 app.wasm": "--fuel: '0' is not a whole number from 1 to 9223372036854775807",
     "--timeout 0 app.wasm": "--timeout: '0' is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m",
     "--timeout nan app.wasm": "--timeout: 'nan' is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m",
@@ -156,7 +156,7 @@ MISTAKES = {
     "--dir app.wasm app.wasm": "--dir app.wasm: that is no directory; name one that the program may use",
     "--keep-going --fail-fast app.wasm": "--keep-going and --fail-fast contradict each other; leave one of them out",
     "ap.wasm": "there is no program 'ap.wasm'; did you mean 'app.wasm'?",
-    ".": "'.' is a directory; give the path of a .wasm file",
+    ".": "'.' is a directory; give the path of a .wasm file, or of a static AArch64 program of Linux",
     "--each-line nowhere.txt app.wasm": "there is no file 'nowhere.txt' to take lines from",
     "--each-line . app.wasm": "'.' cannot be read: Is a directory",
     "--each-line empty app.wasm": "'empty' has no lines, so there is nothing to run",
@@ -180,7 +180,8 @@ MISTAKES = {
     "so run once for each of them, or write * in their place",
     "--each-file data/odd[1].txt app.wasm {}": "--each-file 'data/odd[1].txt' matches no file; "
     "to name the file itself write 'data/odd[[]1].txt'",
-    "--each-file empty zero app.wasm {}": "the program 'zero' is no WebAssembly module; if the shell has put file "
+    "--each-file empty zero app.wasm {}": "the program 'zero' is no WebAssembly module and no program of "
+    "Linux; if the shell has put file "
     "names in place of the glob, put the glob in quotes",
     "--lanes 2 --each-file * app.wasm {}": "--lanes says 2 and --each-file '*' matches 3 files; leave --lanes out",
 }

@@ -309,5 +309,5 @@ def test_a_program_that_is_a_link_to_nothing_is_called_that(here, capfd):
     assert command(["link.wasm"]) == 2
     assert capfd.readouterr().err == (
         "gpu-run: the program 'link.wasm' is a link to 'nothing.wasm', which is not there; "
-        "give the path of a .wasm file\n"
+        "give the path of a .wasm file, or of a static AArch64 program of Linux\n"
     )

@@ -49,7 +49,7 @@ def zipped() -> bytes:
         (b"\n  ;; a comment\n(; and\nanother ;)\n(module)", "text format", "wat2wasm"),
         (b"(component)", "component in the text format", "wasm32-wasip1"),
         (b"\x7fELF\x02\x01\x01" + b"\0" * 60, "ELF file", "wasm32-wasip1"),
-        (b"\x7fELF\x02\x01\x01" + b"\0" * 60, "AArch64", "lanewise.arm64.linux.run_linux"),
+        (b"\x7fELF\x02\x01\x01" + b"\0" * 60, "AArch64", "lanewise.run"),
         (b"MZ\x90\0" + b"\0" * 60, "Windows program", "wasm32-wasip1"),
         (b"\xcf\xfa\xed\xfe" + b"\0" * 60, "Mach-O", "wasm32-wasip1"),
         (b"!<arch>\n", "archive of object files", "link it into a module"),

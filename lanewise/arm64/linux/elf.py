@@ -90,10 +90,15 @@ class Program:
         }
 
 
-def read_program(source: str | os.PathLike[str] | bytes | bytearray | memoryview, lowest: int = 0) -> Program:
-    """A program from its file or from what is in it. One that may lie anywhere is put at `lowest`, or a bit above."""
+def read_program(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview, lowest: int = 0, name: str = "program"
+) -> Program:
+    """A program from its file or from what is in it. One that may lie anywhere is put at `lowest`, or a bit above.
+
+    `name` is what it goes by where it is not read from a file.
+    """
     if isinstance(source, bytes | bytearray | memoryview):
-        name, content = "program", bytes(source)
+        content = bytes(source)
     elif isinstance(source, str | os.PathLike):
         name, content = os.fsdecode(source), _content(source)
     else:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import errno
 import os
 import struct
+from fcntl import ioctl as host_ioctl
 
 from lanewise.arm64.linux.calls import call, integer, long
-from lanewise.arm64.linux.opened import PipeEnd, WouldWait
+from lanewise.arm64.linux.memory import MOST_MOVED
+from lanewise.arm64.linux.opened import Opened, PipeEnd, WouldWait
 from lanewise.arm64.linux.process import MOST_FILES, Process
-from lanewise.arm64.linux.time_calls import wait
+from lanewise.arm64.linux.time_calls import seconds_of, wait
 from lanewise.host.reply import failure
 
-_MOST = 1 << 20
-"""Bytes that one call moves at most; who wants more calls again."""
 _MOST_PARTS = 1024
 _CLOEXEC = 0o2000000
 _DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _GETLK, _SETLK, _SETLKW, _DUPFD_CLOEXEC = 0, 1, 2, 3, 4, 5, 6, 7, 1030
 _FIONBIO = 0x5421
+_TERMINAL = {0x5401: 36, 0x5402: 36, 0x5403: 36, 0x5404: 36, 0x5413: 8}
+"""TCGETS, TCSETS, TCSETSW, TCSETSF and TIOCGWINSZ with the bytes of what they give or take, the same as on the host."""
+_TERMINAL_ASKS = {0x5401, 0x5413}
 _POLLIN, _POLLOUT, _POLLNVAL = 1, 4, 32
 
 
@@ -25,7 +28,7 @@ def _length(count: int) -> int:
     """How much of what is wanted one call moves; EINVAL for less than nothing."""
     if long(count) < 0:
         raise failure(errno.EINVAL)
-    return min(count, _MOST)
+    return min(count, MOST_MOVED)
 
 
 def _room(p: Process, address: int, count: int) -> int:
@@ -57,7 +60,7 @@ def _parts(p: Process, address: int, count: int) -> list[tuple[int, int]]:
     if integer(count) < 0 or count > _MOST_PARTS:
         raise failure(errno.EINVAL)
     found = list(struct.iter_unpack("<QQ", p.memory.read(address, 16 * count)))
-    parts, left = [], _MOST
+    parts, left = [], MOST_MOVED
     for where, wanted in found:
         length = min(_length(wanted), left)
         left -= length
@@ -245,12 +248,18 @@ def flock(p: Process, fd: int) -> int:
 
 @call(29)
 def ioctl(p: Process, fd: int, request: int, word: int) -> int:
-    """Nothing here is a terminal."""
-    opened = p.opened(integer(fd))
-    if request & 0xFFFFFFFF != _FIONBIO:
+    """What a terminal can be asked and told, where a stream is that of the host; and whether reading is to wait."""
+    opened, number = p.opened(integer(fd)), request & 0xFFFFFFFF
+    if number == _FIONBIO:
+        (wanted,) = p.memory.words(word, "<i")
+        opened.set_flags(opened.flags & ~os.O_NONBLOCK | (os.O_NONBLOCK if wanted else 0))
+        return 0
+    if opened.terminal is None or number not in _TERMINAL:
         raise failure(errno.ENOTTY)
-    (wanted,) = p.memory.words(word, "<i")
-    opened.set_flags(opened.flags & ~os.O_NONBLOCK | (os.O_NONBLOCK if wanted else 0))
+    size = _TERMINAL[number]
+    answer = host_ioctl(opened.terminal, number, p.memory.read(word, size))
+    if number in _TERMINAL_ASKS:
+        p.memory.write(word, answer)
     return 0
 
 
@@ -270,9 +279,33 @@ def pipe2(p: Process, address: int, flags: int) -> int:
 
 @call(73)
 def ppoll(p: Process, address: int, count: int, timeout: int) -> int:
-    """Which descriptors are ready; if none is, none will be before the time is over."""
+    """Which descriptors are ready; if none is, only what comes from outside changes that in time."""
     if count > MOST_FILES:
         raise failure(errno.EINVAL)
+    ready = _poll(p, address, count)
+    if ready:
+        return ready
+    outside = _outside(p, address, count)
+    if outside is not None:
+        seconds = seconds_of(p, timeout) if timeout else None
+        return _poll(p, address, count) if outside.comes(seconds) else 0
+    if not timeout:
+        raise WouldWait
+    wait(p, timeout)
+    return 0
+
+
+def _outside(p: Process, address: int, count: int) -> Opened | None:
+    """The descriptor among these that somebody outside writes to, if there is one."""
+    for number in range(count):
+        fd, wanted = p.memory.words(address + 8 * number, "<ih")
+        if wanted & _POLLIN and fd in p.files and p.files[fd].opened.from_outside:
+            return p.files[fd].opened
+    return None
+
+
+def _poll(p: Process, address: int, count: int) -> int:
+    """How many descriptors are ready; each is told."""
     ready = 0
     for number in range(count):
         at = address + 8 * number
@@ -285,10 +318,6 @@ def ppoll(p: Process, address: int, count: int, timeout: int) -> int:
             found = wanted & (_POLLOUT * opened.writable() | _POLLIN * opened.readable())
         p.memory.write_words(at + 6, "<h", found)
         ready += found != 0
-    if not ready:
-        if not timeout:
-            raise WouldWait
-        wait(p, timeout)
     return ready
 
 
@@ -305,7 +334,7 @@ def getdents64(p: Process, fd: int, address: int, count: int) -> int:
     opened = p.opened(integer(fd))
     if integer(count) < 0:
         raise failure(errno.EINVAL)
-    room = min(integer(count), _MOST)
+    room = min(integer(count), MOST_MOVED)
     p.memory.check(address, room)
     data = opened.entries(room)
     p.memory.write(address, data)

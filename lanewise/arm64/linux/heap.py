@@ -28,6 +28,8 @@ class Heap:
         self._highest_brk = low
         """Nothing from here up to `_lowest_map` was ever handed out."""
         self._lowest_map = high
+        self.refused = False
+        """Whether more was wanted than there is."""
         self._maps: list[tuple[int, int]] = []
         """First byte and the one behind, in order, none touching another."""
 
@@ -39,6 +41,8 @@ class Heap:
                 self._clear(self.brk, wanted)
             self.brk = wanted
             self._highest_brk = max(self._highest_brk, wanted)
+        else:
+            self.refused = self.refused or wanted > limit
         return self.brk
 
     def map(self, count: int) -> int:
@@ -50,6 +54,7 @@ class Heap:
                 break
             end = first
         if end - size < pages(self.brk):
+            self.refused = True
             raise failure(errno.ENOMEM)
         self._take(end - size, end)
         return end - size

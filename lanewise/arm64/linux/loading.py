@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lanewise.arm64.linux.elf import PAGE, Program
-from lanewise.arm64.linux.stack import build_stack
+from lanewise.arm64.linux.stack import StackBuilder
 from lanewise.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def lay_out(program: Program, start: int, size: int) -> Layout:
         needed = -(-(program.end - start + PAGE) * _STACK_PART // (_STACK_PART - 1) // PAGE + 1) * PAGE
         raise ArgumentError(
             f"{program.name} does not fit a memory of {size:,} bytes from {start:#x} on; "
-            f"with its stack it needs {needed:,} at least"
+            f"with its stack it needs {needed:,} at least; give lanes more memory"
         )
     return Layout(program.end, top - room, top)
 
@@ -50,18 +50,23 @@ def load(
     env: Sequence[Sequence[bytes]],
     random: Sequence[bytes],
 ) -> Layout:
-    """Load a program into all lanes, each with its own arguments, environment and 16 random bytes."""
+    """Load a program into all lanes, each with its own arguments, environment and 16 random bytes.
+
+    Where there are fewer of those than lanes, the rest is not to run.
+    """
     if not cpu.private and cpu.get_num_lanes() > 1:
         raise ArgumentError("lanes share their memory, and a program wants its own; give memory='private'")
     layout = lay_out(program, cpu.memory_start, cpu.memory_size)
     cpu.write_memory_everywhere(program.start, program.image())
     registers = np.zeros((cpu.get_num_lanes(), 32), np.uint64)
-    for number in range(cpu.get_num_lanes()):
-        pointer, content = build_stack(
-            program, argv[number], env[number], random[number], layout.top, layout.top - layout.stack
-        )
-        cpu.write_memory(pointer, content, number)
+    builder = StackBuilder(program, layout.top, layout.top - layout.stack)
+    stacks = []
+    for number in range(len(argv)):
+        pointer, content = builder.build(argv[number], env[number], random[number])
+        stacks.append((cpu.memory_place(number) + pointer - cpu.memory_start, content))
         registers[number, 31] = pointer
+    cpu.runner.write_all(stacks)
     cpu.registers = registers
     cpu.set_pc_all(program.entry)
+    cpu.halt_from(len(argv))
     return layout

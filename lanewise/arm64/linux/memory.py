@@ -8,7 +8,10 @@ import struct
 from lanewise.arm64.runners import Runner
 from lanewise.host.reply import failure
 
-_STRING_STEP = 256
+MOST_MOVED = 1 << 20
+"""Bytes that one call moves at most; who wants more calls again."""
+STRING_STEP = 256
+"""Bytes of a text that are read at once."""
 _LONGEST_STRING = 1 << 17
 
 
@@ -53,7 +56,7 @@ class LaneMemory:
         found = b""
         while len(found) < _LONGEST_STRING:
             self.check(address, 1)
-            step = min(_STRING_STEP, self.end - address)
+            step = min(STRING_STEP, self.end - address)
             part = self.read(address, step)
             end = part.find(b"\0")
             if end >= 0:

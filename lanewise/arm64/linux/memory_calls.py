@@ -63,6 +63,7 @@ def _fill(p: Process, address: int, count: int, file: HostFile, offset: int) -> 
 def _check_size(p: Process, count: int) -> None:
     """ENOMEM for more than there is in all."""
     if count > p.memory.end - p.memory.start:
+        p.heap.refused = True
         raise failure(errno.ENOMEM)
 
 

@@ -18,7 +18,7 @@ from lanewise.arm64.linux.opened import Directory, HostFile, Opened
 from lanewise.arm64.linux.status import DIRECTORY, Status
 from lanewise.errors import ArgumentError
 from lanewise.host.files import allow_many_files, open_root
-from lanewise.host.paths import Place, walk
+from lanewise.host.paths import MOST_LINKS, Place, link_content, walk
 from lanewise.host.reply import failure
 
 _ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -97,18 +97,23 @@ class Mounts:
         while self._roots:
             os.close(self._roots.popitem()[1])
 
-    def find(self, here: bytes, path: bytes) -> Inside | Between:
+    def find(self, here: bytes, path: bytes, follow: bool) -> Inside | Between:
         """Where a path leads, from a directory on if it is relative; ENOENT if that is in no directory.
 
         A `..` leads back from where the names before it have led, which may be elsewhere if there are symbolic links
-        among them: so those are walked. Other names are left to the walk of whoever asks.
+        among them: so those are walked. Other names are left to the walk of whoever asks, unless there are several
+        directories: then a link may lead from one to another, and links are resolved here, the last name's if it is to
+        be followed.
         """
         if not path:
             raise failure(errno.ENOENT)
         parts = _parts(path)
         at = () if path.startswith(b"/") else _parts(here)
-        for part in parts:
-            at = self._real(at)[:-1] if part == b".." else (*at, part)
+        if len(self._roots) > 1:
+            at = self._without_links(at, parts, follow)
+        else:
+            for part in parts:
+                at = self._real(at)[:-1] if part == b".." else (*at, part)
         mount = self._enclosing(at)
         if mount is None:
             names = tuple(sorted({one[len(at)] for one in self._roots if one[: len(at)] == at and len(one) > len(at)}))
@@ -121,6 +126,39 @@ class Mounts:
         elif rest and path.endswith((b"/", b"/.")):
             rest += b"/"
         return Inside(self._roots[mount], rest or b".", mount)
+
+    def _without_links(self, at: Parts, parts: Parts, follow: bool) -> Parts:
+        """Where names lead from a directory on, whichever of those that were given they lead through.
+
+        Somebody may put a link where there was none before whoever asks gets there: it leads nowhere else than in the
+        directory that it is in.
+        """
+        rest, links = list(reversed(parts)), 0
+        while rest:
+            part = rest.pop()
+            if part == b"..":
+                at = at[:-1]
+                continue
+            at = (*at, part)
+            target = self._link(at) if rest or follow else None
+            if target is None:
+                continue
+            links += 1
+            if links > MOST_LINKS:
+                raise failure(errno.ELOOP)
+            if target.startswith(b"/"):
+                raise failure(errno.EPERM)
+            at = at[:-1]
+            rest.extend(reversed(_parts(target)))
+        return at
+
+    def _link(self, parts: Parts) -> bytes | None:
+        """The content of the symbolic link that is there; None if there is none."""
+        mount = self._enclosing(parts)
+        if mount is None or any(one[: len(parts)] == parts for one in self._roots):
+            return None
+        with walk(self._roots[mount], b"/".join(parts[len(mount) :])) as place:
+            return link_content(place.directory, place.name)
 
     def _real(self, parts: Parts) -> Parts:
         """The way to a directory without symbolic links; ENOENT or ENOTDIR if it is none."""
@@ -143,7 +181,7 @@ class Mounts:
 
     def directory(self, here: bytes, path: bytes) -> bytes:
         """The absolute path of a directory, without symbolic links; ENOTDIR if it is something else."""
-        found = self.find(here, path)
+        found = self.find(here, path, follow=True)
         if isinstance(found, Between):
             return found.whole
         with walk(found.root, found.path.rstrip(b"/") + b"/") as place:
@@ -152,7 +190,7 @@ class Mounts:
     @contextmanager
     def place(self, here: bytes, path: bytes, *, follow: bool = False, keep_slash: bool = False) -> Iterator[Place]:
         """A name in an open directory, for what changes directories; EACCES above those that were given."""
-        found = self.find(here, path)
+        found = self.find(here, path, follow or (path.endswith(b"/") and not keep_slash))
         if isinstance(found, Between):
             raise failure(errno.EACCES)
         with walk(found.root, found.path, follow=follow, keep_slash=keep_slash) as place:
@@ -160,7 +198,7 @@ class Mounts:
 
     def status(self, here: bytes, path: bytes, follow: bool) -> Status:
         """What there is to say of a path."""
-        found = self.find(here, path)
+        found = self.find(here, path, follow or path.endswith(b"/"))
         if isinstance(found, Between):
             return DIRECTORY
         with walk(found.root, found.path, follow=follow) as place:
@@ -168,12 +206,12 @@ class Mounts:
 
     def open(self, here: bytes, path: bytes, flags: int, mode: int) -> Opened:
         """Open a file or a directory, with flags of the host."""
-        found = self.find(here, path)
+        follow = not flags & os.O_NOFOLLOW and flags & (os.O_CREAT | os.O_EXCL) != os.O_CREAT | os.O_EXCL
+        found = self.find(here, path, follow or (path.endswith(b"/") and not flags & os.O_CREAT))
         if isinstance(found, Between):
             if flags & _ACCESS != os.O_RDONLY:
                 raise failure(errno.EISDIR)
             return Directory(found.whole, None, found.names)
-        follow = not flags & os.O_NOFOLLOW and flags & (os.O_CREAT | os.O_EXCL) != os.O_CREAT | os.O_EXCL
         with walk(found.root, found.path, follow=follow, keep_slash=bool(flags & os.O_CREAT)) as place:
             if place.slash:
                 raise failure(errno.EISDIR)

@@ -57,6 +57,10 @@ class Opened:
     users = 0
     path = b""
     """The absolute path of a directory as the program has it."""
+    terminal: int | None = None
+    """The descriptor of the host, if this is its terminal."""
+    from_outside = False
+    """Whether others than the program may write what it reads."""
 
     def read(self, count: int) -> bytes:
         """Read on; nothing at the end."""
@@ -102,6 +106,10 @@ class Opened:
         """Whether reading would not wait."""
         return True
 
+    def comes(self, seconds: float | None) -> bool:
+        """Wait until something comes from outside; whether it did in this time."""
+        return False
+
     def writable(self) -> bool:
         """Whether writing would not wait."""
         return True
@@ -144,12 +152,27 @@ class Sink(Opened):
         self._kept = kept
 
     def write(self, data: bytes) -> int:
-        self.content += data[: self._kept.room]
+        self.take(data[: self._kept.room])
         if len(data) > self._kept.room:
             self._kept.room = 0
             raise OutputLimit
         self._kept.room -= len(data)
         return len(data)
+
+    def take(self, data: bytes) -> None:
+        """Keep what may be written."""
+        self.content += data
+
+    def handed_over(self) -> bytes:
+        """What was kept, which is not any more."""
+        found, self.content = bytes(self.content), bytearray()
+        return found
+
+
+def kept_streams(stdin: Opened, room: int) -> tuple[Opened, Sink, Sink]:
+    """Standard input, output and error of a program whose output is kept, so many bytes of both."""
+    kept = Kept(room)
+    return stdin, Sink(kept), Sink(kept)
 
 
 class PipeEnd(Opened):

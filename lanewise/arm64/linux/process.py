@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from lanewise.arm64.linux.heap import Heap
 from lanewise.arm64.linux.memory import LaneMemory
 from lanewise.arm64.linux.mounts import Mounts
-from lanewise.arm64.linux.opened import NULL, RANDOM, ZERO, Device, Kept, Opened, Sink, Source
+from lanewise.arm64.linux.opened import NULL, RANDOM, ZERO, Device, Opened, Sink
 from lanewise.host.reply import failure
 
 AT_FDCWD = -100
@@ -61,20 +61,19 @@ class Process:
         heap: Heap,
         mounts: Mounts,
         name: bytes,
-        stdin: bytes,
+        streams: tuple[Opened, Sink, Sink],
         seed: int | None,
-        output_limit: int,
     ) -> None:
+        """`streams` are its standard input, output and error."""
         self.memory, self.heap, self.mounts, self.name = memory, heap, mounts, name
         self.pid = _FIRST_PID + lane
         self.here = mounts.first
         self.stack_room = 0
         self.umask = 0o022
         self.signals = Signals()
-        kept = Kept(output_limit)
-        self.stdout, self.stderr = Sink(kept), Sink(kept)
+        _, self.stdout, self.stderr = streams
         self.files: dict[int, Descriptor] = {}
-        for number, stream in enumerate((Source(stdin), self.stdout, self.stderr)):
+        for number, stream in enumerate(streams):
             self.put(stream, number)
         self.random: Callable[[int], bytes] = os.urandom if seed is None else random.Random(f"{seed} {lane}").randbytes
         self.cycles = 0

@@ -7,6 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lanewise.arm64.machine import ALIGNMENT, MEMORY, REASONS
+
+_WITH_ADDRESS = (REASONS[MEMORY], REASONS[ALIGNMENT])
+"""Reasons that are about an address, which is the detail then."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -38,11 +43,19 @@ class Outcome:
             return f"exit {self.exit_code}"
         if self.signal is None:
             return f"{self.reason} at {self.pc:#x}"
-        try:
-            name = signal.Signals(self.signal).name
-        except ValueError:
-            name = f"signal {self.signal}"
-        return name if self.reason == "signal" else f"{name} at {self.pc:#x}: {self.reason}"
+        name = signal_name(self.signal)
+        if self.reason == "signal":
+            return name
+        address = f" at {self.detail:#x}" if self.reason in _WITH_ADDRESS else ""
+        return f"{name} at {self.pc:#x}: {self.reason}{address}"
+
+
+def signal_name(number: int) -> str:
+    """A signal as people call it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 @dataclass(frozen=True, repr=False)

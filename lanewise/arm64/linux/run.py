@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,19 +13,19 @@ from lanewise.arm64.arguments import whole
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import given
 from lanewise.arm64.linux.elf import PAGE, read_program
-from lanewise.arm64.linux.heap import Heap
-from lanewise.arm64.linux.loading import lay_out, load
-from lanewise.arm64.linux.memory import LaneMemory
+from lanewise.arm64.linux.loading import lay_out
 from lanewise.arm64.linux.mounts import Mounts
-from lanewise.arm64.linux.process import Process
-from lanewise.arm64.linux.result import LinuxResult, Outcome
-from lanewise.arm64.linux.serving import Serving
-from lanewise.arm64.linux.stack import RANDOM_BYTES
+from lanewise.arm64.linux.opened import Source, kept_streams
+from lanewise.arm64.linux.result import LinuxResult
+from lanewise.arm64.linux.wave import Start, Wave
 from lanewise.devices import Device
 from lanewise.errors import ArgumentError
 
-_MEMORY = 16 << 20
+MEMORY = 16 << 20
+"""Bytes that a lane has unless it is said otherwise."""
 _OUTPUT = 64 << 20
+_LONGEST = 1e9
+"""Seconds beyond which the end of the time is not waited for."""
 
 
 def run_linux(
@@ -34,7 +35,7 @@ def run_linux(
     env: given.Env | Sequence[given.Env] | Callable[[int], given.Env] | None = None,
     stdin: given.Text | Sequence[given.Text] | Callable[[int], given.Text] = b"",
     dirs: Mapping[str, str | Path] | None = None,
-    memory_size: int = _MEMORY,
+    memory_size: int = MEMORY,
     device: str | Device = "cpu",
     seed: int | None = None,
     max_cycles: int | None = None,
@@ -46,8 +47,9 @@ def run_linux(
     `argv`, `env` and `stdin` are one for all lanes, a list with one for each, or a function of a lane's number; `argv`
     has the program's name as its first. `dirs` are the directories that programs can see, by the paths that they have
     for them; they begin in the first. Memory begins where the program does. With a `seed`, random bytes are the same
-    each time. A lane that has run `max_cycles` instructions is ended, and all are after `timeout` seconds. Of what a
-    lane writes to its standard output and error, `output_limit` bytes are kept; one that writes more is ended.
+    each time. A lane that has run `max_cycles` instructions is ended, and all are when they have run for `timeout`
+    seconds. Of what a lane writes to its standard output and error, `output_limit` bytes are kept; one that writes more
+    is ended.
     """
     begin = time.perf_counter()
     count = whole(lanes, "lanes", 1, 2**32 - 1)
@@ -57,42 +59,28 @@ def run_linux(
     if timeout is not None and not (isinstance(timeout, Real) and timeout > 0):
         raise ArgumentError(f"timeout is {timeout!r}; it is a number of seconds above 0")
     found = read_program(program)
-    layout = lay_out(found, found.start, size)
+    lay_out(found, found.start, size)
     cpu = ParallelCPU(count, size, "private", device, found.start)  # before anything else that each lane has
     arguments = given.per_lane([found.name] if argv is None else argv, count, "argv", given.is_argv, given.read_argv)
     environments = given.per_lane({} if env is None else env, count, "env", given.is_env, given.read_env)
     inputs = given.per_lane(stdin, count, "stdin", given.is_input, given.read_input)
+    starts = [
+        Start(argv, env, kept_streams(Source(content), most_output))
+        for argv, env, content in zip(arguments, environments, inputs, strict=True)
+    ]
     mounts = Mounts({} if dirs is None else dirs)
-    processes: list[Process] = []
+    cpu.prepare()
+    ever = timeout is None or timeout > _LONGEST
+    until = math.inf if ever else time.monotonic() + float(timeout or 0)
     try:
-        for number in range(count):
-            memory = LaneMemory(cpu.runner, cpu.memory_place(number), found.start, size)
-            heap = Heap(memory, layout.heap, layout.stack)
-            process = Process(number, memory, heap, mounts, os.fsencode(found.name), inputs[number], seed, most_output)
-            process.stack_room = layout.top - layout.stack
-            processes.append(process)
-        load(cpu, found, arguments, environments, [process.random(RANDOM_BYTES) for process in processes])
-        serving = Serving(cpu, processes)
-        serving.run(limit, timeout)
+        wave = Wave(cpu, found, starts, mounts, mounts.first, seed, lambda: time.monotonic() >= until)
+        try:
+            for _ in wave.rounds(limit):
+                pass
+            wave.serving.end_all("timeout")
+        finally:
+            wave.close()
     finally:
-        for process in processes:
-            process.close()
         mounts.close()
-    outcomes = tuple(_outcome(process, *serving.place(number)) for number, process in enumerate(processes))
-    return LinuxResult(outcomes, time.perf_counter() - begin, serving.calls)
-
-
-def _outcome(process: Process, pc: int, detail: int, cycles: int) -> Outcome:
-    ending = process.ending
-    assert ending is not None
-    return Outcome(
-        ending.code,
-        ending.signal,
-        ending.reason,
-        pc,
-        detail,
-        bytes(process.stdout.content),
-        bytes(process.stderr.content),
-        cycles,
-        tuple(sorted(process.unknown)),
-    )
+    outcomes = tuple(wave.outcome(number) for number in range(count))
+    return LinuxResult(outcomes, time.perf_counter() - begin, wave.serving.calls)

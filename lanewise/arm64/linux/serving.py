@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ import numpy as np
 from lanewise.arm64 import lane as words
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import file_calls, memory_calls, path_calls, process_calls, time_calls
+from lanewise.arm64.linux.ahead import Ahead, FarMemory
 from lanewise.arm64.linux.calls import serve
 from lanewise.arm64.linux.process import Ending, Process
 from lanewise.arm64.machine import ALIGNMENT, BRK, MEMORY, PC_OUTSIDE, REASONS, RUNNING, SVC, UNALIGNED_PC
 
 CALL_MODULES = (file_calls, memory_calls, path_calls, process_calls, time_calls)
 """What fills the table of calls."""
+WRITING = frozenset((64, 66, 68, 70, 71))
+"""Calls that may add to what is kept of a program's output: write, writev and their likes, sendfile."""
 
 _SIGNALS = {MEMORY: 11, PC_OUTSIDE: 11, ALIGNMENT: 7, UNALIGNED_PC: 7, BRK: 5}
 _ILLEGAL = 4
@@ -24,7 +28,8 @@ _FIRST_SLICE = 1 << 16
 _SHORTEST, _LONGEST = 0.002, 0.1
 """Seconds that lanes run before somebody looks who waits to be served: about as long as serving takes. So those that
 compute and those that call do not hold each other up much; and Ctrl-C is heard."""
-_LONGEST_SLEEP = 3600.0
+_SLEEP = 0.05
+"""Seconds between two looks whether all are to stop, while everybody sleeps."""
 _NEVER = 2**63
 
 _REASON, _CYCLES = words.SUMMARY.index(words.REASON), words.SUMMARY.index(words.CYCLES)
@@ -36,36 +41,47 @@ _NUMBER = words.SUMMARY.index(words.REGISTERS + 8)
 class Serving:
     """Programs that run until all are over."""
 
-    def __init__(self, cpu: ParallelCPU, processes: list[Process]) -> None:
+    def __init__(
+        self, cpu: ParallelCPU, processes: list[Process], stopping: Callable[[], bool], ahead: Ahead | None = None
+    ) -> None:
+        """There may be fewer programs than lanes; they are in the first. `ahead` is there if their memory is far."""
         self._cpu = cpu
+        self._ahead = ahead
         self._processes = processes
-        lanes = len(processes)
+        self._stopping = stopping
+        lanes = cpu.get_num_lanes()
         self._answers = np.zeros((lanes, words.ANSWER_WORDS), np.uint64)
-        self._live = np.ones(lanes, bool)
+        self._live = np.arange(lanes) < len(processes)
         self._waiting = np.zeros(lanes, bool)
         """Lanes whose answer is known, but has to wait."""
+        self._held = np.zeros(lanes, bool)
+        """Lanes whose call is not served before `holds_back` lets it."""
         self._wakes: list[tuple[float, int, int]] = []
         self.places: Any = np.zeros((lanes, len(words.SUMMARY)), np.uint64)
         """What was last said of each lane."""
         self.calls = 0
+        self.holds_back: Callable[[], bool] | None = None
+        """Says whether programs that write are to wait, but for the first of those that run."""
 
-    def run(self, max_cycles: int | None, timeout: float | None) -> None:
-        """Run all until they are over, have run so many instructions each, or the time is."""
+    def rounds(self, max_cycles: int | None) -> Iterator[list[int]]:
+        """Run all until they are over, have run so many instructions each, or are to stop.
+
+        Gives those that have ended since the last time, which may be none.
+        """
         limit = _NEVER if max_cycles is None else max_cycles
         length = _FIRST_SLICE
-        until = None if timeout is None else time.monotonic() + timeout
-        while self._live.any():
-            self._wake(until)
+        while self._live.any() and not self._stopping():
+            self._wake()
             begin = time.monotonic()
-            active = np.count_nonzero(self._live & ~self._waiting)
+            active = np.count_nonzero(self._live & ~self._waiting & ~self._held)
             self.places = self._cpu.resume(self._answers, int(active), length, limit)
             self._answers[:] = 0
             ran = time.monotonic()
+            before = np.flatnonzero(self._live)
             stopped = self._serve()
             self._end_running(limit)
             now = time.monotonic()
-            if until is not None and now >= until:
-                self._end_all("timeout")
+            yield before[~self._live[before]].tolist()
             wanted = min(max(now - ran, _SHORTEST), _LONGEST) if stopped else _LONGEST
             if ran - begin < wanted / 2:
                 length = min(length * 2, _NEVER >> 1)
@@ -76,13 +92,22 @@ class Serving:
         """Serve all lanes that have stopped; how many those were."""
         reasons = self.places[:, _REASON]
         stopped = np.flatnonzero(self._live & ~self._waiting & (reasons != RUNNING))
+        holds = self.holds_back is not None and self.holds_back()
+        first = int(self._live.argmax())
+        self._held[:] = False
         done: list[int] = []
         results: list[int] = []
-        for number, row in zip(stopped.tolist(), self.places[stopped].tolist(), strict=True):
+        rows = self.places[stopped].tolist()
+        if self._ahead is not None:
+            self._fetch(self._ahead, stopped.tolist(), rows)
+        for number, row in zip(stopped.tolist(), rows, strict=True):
             process = self._processes[number]
             reason = row[_REASON]
             if reason != SVC:
                 process.end(Ending(REASONS[reason], signal=_SIGNALS.get(reason, _ILLEGAL)))
+            elif holds and number != first and row[_NUMBER] in WRITING:
+                self._held[number] = True
+                continue
             else:
                 self.calls += 1
                 process.cycles = row[_CYCLES]
@@ -96,18 +121,32 @@ class Serving:
             else:
                 done.append(number)
                 results.append(result)
+        if self._ahead is not None:
+            self._ahead.send()
         if done:
             self._answers[done, 0] = 1
             self._answers[done, 1] = results
         return len(stopped)
 
-    def _wake(self, until: float | None) -> None:
+    def _fetch(self, ahead: Ahead, numbers: list[int], rows: list[list[int]]) -> None:
+        """Have at hand what those who call will have read."""
+        calls = []
+        for number, row in zip(numbers, rows, strict=True):
+            memory = self._processes[number].memory
+            if row[_REASON] == SVC and isinstance(memory, FarMemory):
+                memory.fetched.clear()
+                calls.append((memory, row[_NUMBER], row[_FIRST : _FIRST + 6]))
+        ahead.fetch(calls)
+
+    def _wake(self) -> None:
         """Answer those whose time has come; wait for the first of them if nobody has anything else to do."""
         if not self._wakes:
             return
-        if (self._waiting == self._live).all():
-            first = self._wakes[0][0] if until is None else min(self._wakes[0][0], until)
-            time.sleep(min(max(0.0, first - time.monotonic()), _LONGEST_SLEEP))
+        while not (self._live & ~self._waiting & ~self._held).any() and not self._stopping():
+            left = self._wakes[0][0] - time.monotonic()
+            if left <= 0:
+                break
+            time.sleep(min(left, _SLEEP))
         now = time.monotonic()
         while self._wakes and self._wakes[0][0] <= now:
             _, number, result = heapq.heappop(self._wakes)
@@ -124,7 +163,8 @@ class Serving:
             self._processes[number].end(Ending(REASONS[RUNNING]))
             self._live[number] = False
 
-    def _end_all(self, reason: str) -> None:
+    def end_all(self, reason: str) -> None:
+        """End all that are left."""
         for number in np.flatnonzero(self._live).tolist():
             self._processes[number].end(Ending(reason))
         self._live[:] = False

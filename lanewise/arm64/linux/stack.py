@@ -20,37 +20,41 @@ CLOCK_TICKS = 100
 RANDOM_BYTES = 16
 
 
-def build_stack(
-    program: Program, argv: Sequence[bytes], env: Sequence[bytes], random: bytes, top: int, room: int
-) -> tuple[int, bytes]:
-    """The bytes on the stack and where they begin, which is what the stack pointer is at first; they end at `top`."""
-    strings = bytearray()
+class StackBuilder:
+    """Makes the stacks of lanes that run the same program."""
 
-    def place(text: bytes) -> int:
-        strings.extend(text)
-        return len(strings) - len(text)
+    def __init__(self, program: Program, top: int, room: int) -> None:
+        """Stacks end at `top`, and have so much room."""
+        self._top, self._room = top, room
+        self._strings = os.fsencode(program.name) + b"\0" + b"aarch64\0"
+        self._platform = len(self._strings) - len(b"aarch64\0")
+        self._known = [
+            (_PHDR, program.headers), (_PHENT, program.header_size), (_PHNUM, program.header_count), (_PAGESZ, PAGE),
+            (_BASE, 0), (_FLAGS, 0), (_ENTRY, program.entry),
+            (_UID, os.getuid()), (_EUID, os.geteuid()), (_GID, os.getgid()), (_EGID, os.getegid()),
+            (_HWCAP, sum(1 << bit for bit in _FEATURES.values())), (_HWCAP2, 0), (_CLKTCK, CLOCK_TICKS), (_SECURE, 0),
+        ]  # fmt: skip
 
-    name = place(os.fsencode(program.name) + b"\0")
-    platform = place(b"aarch64\0")
-    seed = place(random)
-    words = [[place(one + b"\0") for one in texts] for texts in (argv, env)]
-    first = top - len(strings) & ~15
-    known = [
-        (_PHDR, program.headers), (_PHENT, program.header_size), (_PHNUM, program.header_count), (_PAGESZ, PAGE),
-        (_BASE, 0), (_FLAGS, 0), (_ENTRY, program.entry),
-        (_UID, os.getuid()), (_EUID, os.geteuid()), (_GID, os.getgid()), (_EGID, os.getegid()),
-        (_HWCAP, sum(1 << bit for bit in _FEATURES.values())), (_HWCAP2, 0), (_CLKTCK, CLOCK_TICKS), (_SECURE, 0),
-        (_RANDOM, first + seed), (_EXECFN, first + name), (_PLATFORM, first + platform), (0, 0),
-    ]  # fmt: skip
-    vector = [len(argv)]
-    for found in words:
-        vector += [*(first + one for one in found), 0]
-    for pair in known:
-        vector += pair
-    pointer = first - 8 * len(vector) & ~15
-    if top - pointer > room // 2:
-        raise ArgumentError(
-            f"arguments and environment take {top - pointer:,} bytes of a stack of {room:,}; give lanes more memory"
-        )
-    content = struct.pack(f"<{len(vector)}Q", *vector).ljust(first - pointer, b"\0") + strings
-    return pointer, content.ljust(top - pointer, b"\0")
+    def build(self, argv: Sequence[bytes], env: Sequence[bytes], random: bytes) -> tuple[int, bytes]:
+        """Where a stack begins, which is what the stack pointer is at first, and its bytes up to the top."""
+        strings = b"".join([self._strings, random, *(one + b"\0" for one in (*argv, *env))])
+        top, seed = self._top, len(self._strings)
+        first = top - len(strings) & ~15
+        at = first + seed + len(random)
+        vector = [len(argv)]
+        for texts in (argv, env):
+            for one in texts:
+                vector.append(at)
+                at += len(one) + 1
+            vector.append(0)
+        told = [(_RANDOM, first + seed), (_EXECFN, first), (_PLATFORM, first + self._platform), (0, 0)]
+        for pair in (*self._known, *told):
+            vector += pair
+        pointer = first - 8 * len(vector) & ~15
+        if top - pointer > self._room // 2:
+            raise ArgumentError(
+                f"arguments and environment take {top - pointer:,} bytes of a stack of {self._room:,}; "
+                "give lanes more memory"
+            )
+        content = struct.pack(f"<{len(vector)}Q", *vector).ljust(first - pointer, b"\0") + strings
+        return pointer, content.ljust(top - pointer, b"\0")

@@ -58,12 +58,17 @@ def gettimeofday(p: Process, address: int, zone: int) -> int:
     return 0
 
 
-def wait(p: Process, address: int, since: int = 0) -> int:
-    """Let the answer wait for so long; or until then, less the time that it is by that clock."""
+def seconds_of(p: Process, address: int, since: int = 0) -> float:
+    """How long to wait: what is there, less the time that it is by a clock where that is when it ends."""
     seconds, nanoseconds = p.memory.words(address, "<qq")
     if seconds < 0 or not 0 <= nanoseconds < _SECOND:
         raise failure(errno.EINVAL)
-    p.wake = time.monotonic() + (seconds * _SECOND + nanoseconds - since) / 1e9
+    return (seconds * _SECOND + nanoseconds - since) / 1e9
+
+
+def wait(p: Process, address: int, since: int = 0) -> int:
+    """Let the answer wait for so long; or until then, less the time that it is by that clock."""
+    p.wake = time.monotonic() + seconds_of(p, address, since)
     return 0
 
 

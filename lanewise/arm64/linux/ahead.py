@@ -1,0 +1,158 @@
+"""Memory of lanes on a device that is far: what calls will read is fetched for all lanes at once before they are
+served, and what they write is sent at once when all are.
+
+Nothing depends on how good the guess is: what was not fetched is read when it is asked for.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+from lanewise.arm64.linux.memory import MOST_MOVED, STRING_STEP, LaneMemory
+from lanewise.arm64.runners import Runner
+
+_PART = 16
+_MOST_PARTS = 64
+_MOST_AT_ONCE = 256 << 20
+"""Bytes that are fetched for one round, and bytes that wait to be sent."""
+_PATH = STRING_STEP
+_READS = {
+    **dict.fromkeys((34, 35, 36, 37, 38, 48, 53, 56, 78, 79, 88, 276, 291, 439), (1, _PATH)),
+    **dict.fromkeys((45, 49), (0, _PATH)),
+    98: (0, 4), 101: (0, 16), 115: (2, 16), 134: (1, 32), 135: (1, 8),
+}  # fmt: skip
+"""Calls by their numbers, with the argument that is an address that they read from, and how many bytes."""
+_COUNTED = {**dict.fromkeys((64, 68), (1, 2, 1)), **dict.fromkeys((65, 66, 69, 70), (1, 2, _PART)), 73: (0, 1, 8)}
+"""The same where another argument says how many there are, and of how many bytes each."""
+_GATHERING = frozenset((66, 70))
+"""Calls that write what the parts lead to that they read."""
+
+
+class FarMemory(LaneMemory):
+    """The memory of one lane. What it wrote is seen by itself at once, and by the device after `Ahead.send`."""
+
+    def __init__(self, ahead: Ahead, place: int, start: int, size: int) -> None:
+        super().__init__(ahead.runner, place, start, size)
+        self._ahead = ahead
+        self.fetched: list[tuple[int, bytes]] = []
+        self.waiting: list[tuple[int, bytes]] = []
+
+    def span(self, address: int, count: int) -> tuple[int, int]:
+        """The part of this memory that there is, as an address of the device and a count."""
+        first, end = max(address, self.start), min(address + count, self.end)
+        return self._bias + first, max(0, end - first)
+
+    def read(self, address: int, count: int) -> bytes:
+        if not count:
+            return b""
+        self.check(address, count)
+        for first, content in self.fetched:
+            if first <= address and address + count <= first + len(content):
+                found = content[address - first : address - first + count]
+                break
+        else:
+            found = super().read(address, count)
+        for first, data in self.waiting:
+            if first < address + count and address < first + len(data):
+                found = _laid_over(found, data, first - address)
+        return found
+
+    def write(self, address: int, data: bytes) -> None:
+        if data:
+            self.check(address, len(data))
+            self.waiting.append((address, data))
+            self._ahead.note(self, len(data))
+
+    def take_waiting(self) -> list[tuple[int, bytes]]:
+        """What is to be sent, in pieces that do not overlap; nothing that was fetched counts any more."""
+        pieces: list[tuple[int, bytes]] = []
+        for address, data in self.waiting:
+            apart = all(address + len(data) <= at or at + len(old) <= address for at, old in pieces)
+            if not apart:
+                pieces = _merged(pieces, address, data)
+            else:
+                pieces.append((address, data))
+        self.waiting, self.fetched = [], []
+        return [(self._bias + address, data) for address, data in pieces]
+
+
+def _laid_over(under: bytes, data: bytes, at: int) -> bytes:
+    """Bytes with others over them, which begin there and may reach beyond on both sides."""
+    first, end = max(at, 0), min(at + len(data), len(under))
+    return under[:first] + data[first - at : end - at] + under[end:]
+
+
+def _merged(pieces: list[tuple[int, bytes]], address: int, data: bytes) -> list[tuple[int, bytes]]:
+    """Pieces with one more, which takes the place of what it covers."""
+    left = []
+    for at, old in pieces:
+        if at < address:
+            left.append((at, old[: address - at]))
+        if at + len(old) > address + len(data):
+            behind = max(at, address + len(data))
+            left.append((behind, old[behind - at :]))
+    return [*left, (address, data)]
+
+
+class Ahead:
+    """What the lanes of a wave share: what is fetched before a round of serving, and what is sent after it."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self._writers: dict[int, FarMemory] = {}
+        self._waiting = 0
+
+    def note(self, memory: FarMemory, count: int) -> None:
+        """A lane has written so much."""
+        self._writers[id(memory)] = memory
+        self._waiting += count
+        if self._waiting > _MOST_AT_ONCE:
+            self.send()
+
+    def fetch(self, calls: Sequence[tuple[FarMemory, int, Sequence[int]]]) -> None:
+        """Fetch what calls will read: the memory of each, its number, and its arguments."""
+        wanted = []
+        for memory, number, words in calls:
+            if number in _READS:
+                register, count = _READS[number]
+                wanted.append((memory, words[register], count))
+            elif number in _COUNTED:
+                register, counted, each = _COUNTED[number]
+                wanted.append((memory, words[register], min(words[counted] * each, MOST_MOVED)))
+        self._fetch(wanted)
+        gathering = [
+            (memory, *part)
+            for memory, number, words in calls
+            if number in _GATHERING
+            for part in _parts(memory, words[1], words[2])
+        ]
+        self._fetch(gathering)
+
+    def _fetch(self, wanted: Sequence[tuple[FarMemory, int, int]]) -> None:
+        kept, spans, room = [], [], _MOST_AT_ONCE
+        for memory, address, count in wanted:
+            place, there = memory.span(address, count)
+            if there and there <= room:
+                kept.append((memory, max(address, memory.start)))
+                spans.append((place, there))
+                room -= there
+        if not spans:
+            return
+        for (memory, address), content in zip(kept, self.runner.read_all(spans), strict=True):
+            memory.fetched.append((address, content))
+
+    def send(self) -> None:
+        """Send all that was written, and forget what was fetched of those lanes."""
+        self.runner.write_all([piece for memory in self._writers.values() for piece in memory.take_waiting()])
+        self._writers.clear()
+        self._waiting = 0
+
+
+def _parts(memory: FarMemory, address: int, count: int) -> list[tuple[int, int]]:
+    """Addresses and lengths of the pieces of what is written at once, as far as they were fetched."""
+    count = min(count, _MOST_PARTS)
+    for first, content in memory.fetched:
+        if first == address:
+            return list(struct.iter_unpack("<QQ", content[: len(content) // _PART * _PART]))[:count]
+    return []
