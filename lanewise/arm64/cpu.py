@@ -26,6 +26,9 @@ _MOST_LANES = 2**32 - 1
 _FIRST_SLICE = 1 << 16
 _SLICE_SECONDS = 0.1
 """Lanes run in slices of about so long, so that Ctrl-C is heard in between."""
+_STEPS, _SAMPLED_STEPS = 256, 1 << 16
+"""Instructions that lanes interpret at most before they look for translated code again; or before they say where they
+are, where nothing is translated yet."""
 
 
 class ParallelCPU:
@@ -60,6 +63,7 @@ class ParallelCPU:
             self._summaries = self.device.zeros((self._lanes, len(lane.SUMMARY)), np.uint64)
             self._answers = self.device.zeros((self._lanes, lane.ANSWER_WORDS), np.uint64)
             self._modified = self.device.zeros(self._lanes if private else 1, np.uint64)
+            self._samples = self.device.zeros((lane.SAMPLE_SLOTS, 2), np.uint64)
         except OutOfMemoryError as error:
             what = f"{self._lanes:,} lanes with {self._size:,} bytes each" if private else f"{self._size:,} bytes"
             raise OutOfMemoryError(f"memory for {what} cannot be had: {error}") from None
@@ -340,6 +344,20 @@ class ParallelCPU:
         self._translation = Wanted(base, code, starts, self._start)
         self._modified.set(np.zeros_like(self._modified.get()))
 
+    def use_translation(self, wanted: Wanted | None) -> None:
+        """Run by a translation whose code is still what is in memory, or by none."""
+        if wanted != self._loaded:
+            self._samples.set(np.zeros((lane.SAMPLE_SLOTS, 2), np.uint64))
+        self._translation = wanted
+
+    def untranslated(self) -> dict[int, int]:
+        """Addresses where lanes were not in translated code, and how often: entries for the next translation.
+
+        Lanes count them while there is a translation; if there are many, some are forgotten.
+        """
+        slots = self._copied(self._samples)
+        return {int(address): int(count) for address, count in slots if count}
+
     def step(self) -> ExecutionResult:
         """Run one instruction of each lane."""
         return self.execute(1)
@@ -403,6 +421,8 @@ class ParallelCPU:
         if self._translation is not None:
             words[lane.CODE], words[lane.CODE_BYTES] = self._translation.base, len(self._translation.code)
             words[lane.UNITS] = 0 if self._units is None else self._units.address
+            words[lane.SAMPLES] = self._samples.address
+            words[lane.STEPS] = _STEPS if self._translation.entries else _SAMPLED_STEPS
         words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
 

@@ -8,7 +8,7 @@ from lanewise.arm64.machine import BREAKPOINT, LEFT, RUNNING, WATCHPOINT
 
 ENTRY = "arm64_lanes"
 _STEPS = 16
-"""Instructions that are interpreted before the translation is tried again."""
+"""Instructions that are interpreted before the translation is tried again; then twice as many, and so on."""
 _GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 
 
@@ -162,10 +162,17 @@ _INTERPRETED = f"""define internal void @arm64_run({PARAMETERS}) alwaysinline {{
 }}
 """
 _BOTH = f"""define internal void @arm64_run({PARAMETERS}) {{
+entry:
   %cycles = getelementptr i64, ptr %lane, i64 {lane.CYCLES}
   %reason = getelementptr i64, ptr %lane, i64 {lane.REASON}
+  %pc.at = getelementptr i64, ptr %lane, i64 {lane.PC}
+  %samples.at = getelementptr i64, ptr %run, i64 {lane.SAMPLES}
+  %samples = load ptr, ptr %samples.at
+  %most.at = getelementptr i64, ptr %run, i64 {lane.STEPS}
+  %most = load i64, ptr %most.at
   br label %again
 again:
+  %steps = phi i64 [ {_STEPS}, %entry ], [ %more_steps, %try ]
   %changed = load atomic i64, ptr %modified monotonic, align 8
   %stale = icmp ne i64 %changed, 0
   br i1 %stale, label %interpreted, label %translated
@@ -173,13 +180,31 @@ interpreted:
   call void @arm64_interpret({_GIVEN})
   ret void
 translated:
+  %before = load i64, ptr %cycles
   call void @arm64_translated({_GIVEN})
   %why = load i64, ptr %reason
   %left = icmp eq i64 %why, {LEFT}
   br i1 %left, label %some, label %over
 some:
+  %pc = load i64, ptr %pc.at
+  %word = lshr i64 %pc, 2
+  %slot = and i64 %word, {lane.SAMPLE_SLOTS - 1}
+  %slot.two = shl i64 %slot, 1
+  %sample = getelementptr i64, ptr %samples, i64 %slot.two
+  %count.at = getelementptr i64, ptr %sample, i64 1
+  %sampled = load i64, ptr %sample
+  %count = load i64, ptr %count.at
+  %same = icmp eq i64 %sampled, %pc
+  %so_many = select i1 %same, i64 %count, i64 0
+  %one_more = add i64 %so_many, 1
+  store i64 %pc, ptr %sample
+  store i64 %one_more, ptr %count.at
   %so_far = load i64, ptr %cycles
-  %further = add i64 %so_far, {_STEPS}
+  %idle = icmp eq i64 %so_far, %before
+  %twice = shl i64 %steps, 1
+  %longer = call i64 @llvm.umin.i64(i64 %twice, i64 %most)
+  %more_steps = select i1 %idle, i64 %longer, i64 {_STEPS}
+  %further = add i64 %so_far, %steps
   %until = call i64 @llvm.umin.i64(i64 %further, i64 %limit)
   call void @arm64_interpret(ptr %lane, ptr %memory, i64 %size, i64 %until, ptr %run, ptr %modified)
   %still = load i64, ptr %reason
@@ -187,7 +212,9 @@ some:
   %now = load i64, ptr %cycles
   %more = icmp ult i64 %now, %limit
   %go_on = and i1 %running, %more
-  br i1 %go_on, label %again, label %over
+  br i1 %go_on, label %try, label %over
+try:
+  br label %again
 over:
   ret void
 }}

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
+import numpy as np
+
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.row import WIDTHS, Row
 from lanewise.arm64.machine import Fields
@@ -15,6 +17,8 @@ _LONGEST = 64
 """Instructions in a block."""
 _OFFSETS = {"b": (0, 26), "b.cond": (5, 19), "cbz": (5, 19), "tbz": (5, 14)}
 """Where branches say how many words ahead they go: the lowest bit and how many."""
+_CALL, _CALL_BITS, _CALL_SIGN = 0b100101, (1 << 26) - 1, 1 << 25
+"""The highest bits of a call, and those that say how many words ahead it goes."""
 ENDS = (*_OFFSETS, "br", "svc", "brk", "hlt")
 """Rows behind which a block ends."""
 
@@ -72,6 +76,14 @@ class Code:
     def __init__(self, content: bytes, base: int) -> None:
         self.content, self.base = content, base
 
+    def called(self) -> list[int]:
+        """Addresses that some instruction calls, in order: where functions begin."""
+        words = np.frombuffer(self.content[: len(self.content) // 4 * 4], "<u4").astype(np.int64)
+        at = np.flatnonzero(words >> 26 == _CALL)
+        ahead = (words[at] & _CALL_BITS ^ _CALL_SIGN) - _CALL_SIGN
+        found = np.unique(at + ahead)
+        return [int(self.base + 4 * one) for one in found if 0 <= one < words.size]
+
     def word(self, address: int) -> int | None:
         """The word there, if it is one of these."""
         at = address - self.base
@@ -91,8 +103,8 @@ class Code:
         ahead = word >> low & (1 << bits) - 1
         return (address + 4 * (ahead - (ahead >> bits - 1 << bits))) & (1 << 64) - 1
 
-    def blocks(self, entries: Iterable[int]) -> dict[int, Block]:
-        """All blocks that can be reached from some addresses on, by where they begin."""
+    def blocks(self, entries: Iterable[int], calls: bool) -> dict[int, Block]:
+        """All blocks that can be reached from some addresses on, by calls if wanted, by where they begin."""
         starts: set[int] = set()
         seen: set[int] = set()
         wanted = list(entries)
@@ -104,7 +116,7 @@ class Code:
             while address not in seen and (row := self.row(address)) is not None:
                 seen.add(address)
                 if row.name in ENDS:
-                    wanted += self._ways(row, address)
+                    wanted += self._ways(row, address, calls)
                     break
                 address += 4
         found: dict[int, Block] = {}
@@ -114,8 +126,8 @@ class Code:
                 block = found[block.end] = self._block(block.end, starts)  # it was too long for one
         return found
 
-    def _ways(self, row: Row, address: int) -> list[int]:
-        ways = [self._target(row, address)] if row.name in _OFFSETS else []
+    def _ways(self, row: Row, address: int, calls: bool) -> list[int]:
+        ways = [self._target(row, address)] if row.name in _OFFSETS and (calls or not is_call(row)) else []
         if row.name in ("b.cond", "cbz", "tbz", "svc") or is_call(row):
             ways.append(address + 4)
         return ways

@@ -48,18 +48,34 @@ def interpreter_ir(target: Target, debugging: bool, merged: bool) -> list[str]:
     return [common + entry + first, *(common + other for other in others), exact_ir(target)]
 
 
-def translated_code(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int) -> list[bytes]:
-    """Code for what lies in memory at `base`, from some addresses on; the table of its units is the first piece."""
-    key = _key(target, f"translated {base} {entries} {start}", content)
+def translated_code(
+    target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool
+) -> list[bytes]:
+    """Code for what lies in memory at `base`, from some addresses on; the table of its units is the first piece.
+
+    What is called from there is part of it if `calls`. Memory begins at `start`.
+    """
+    key = _translation_key(target, content, base, entries, start, calls)
     stored = default_cache().get(key)
     if stored is not None:
         return unbundle(stored)
     from lanewise.arm64.translation import Translation
 
-    made = Translation(target.kind == "nvptx", content, base, entries, start)
+    made = Translation(target.kind == "nvptx", content, base, entries, start, calls)
     codes = [made.table(), *_compiled(target, made.pieces(), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)]
     default_cache().put(key, bundle(codes))
     return codes
+
+
+def is_translated(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool) -> bool:
+    """Whether that is in the cache."""
+    return default_cache().get(_translation_key(target, content, base, entries, start, calls)) is not None
+
+
+def _translation_key(
+    target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool
+) -> str:
+    return _key(target, f"translated {base} {entries} {start} {calls}", content)
 
 
 def _common(target: Target) -> str:

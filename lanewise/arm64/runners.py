@@ -14,7 +14,7 @@ import numpy as np
 from lanewise.arm64 import lane
 from lanewise.arm64.entry import ENTRY
 from lanewise.arm64.mapping import map_copies, map_empty
-from lanewise.arm64.program import launch_code, translated_code
+from lanewise.arm64.program import is_translated, launch_code, translated_code
 from lanewise.arm64.transfers import read_pieces, repeat_piece, write_pieces
 from lanewise.compiler import Target, load_object
 from lanewise.devices import DeviceArray
@@ -38,6 +38,21 @@ class Wanted:
     code: bytes
     entries: tuple[int, ...]
     start: int
+    calls: bool = True
+    """Whether what is called from there is translated, too."""
+
+    def pieces(self, target: Target) -> list[bytes]:
+        """The translation, from the cache or compiled: the table of its units first."""
+        return translated_code(target, *self._given())
+
+    def is_there(self, target: Target) -> bool:
+        """Whether the cache has it."""
+        return is_translated(target, *self._given())
+
+    def _given(self) -> tuple[bytes, int, tuple[int, ...], int, bool]:
+        if not self.entries:  # which is the same for all programs
+            return b"", 0, (), 0, False
+        return self.code, self.base, self.entries, self.start, self.calls
 
 
 def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[list[bytes], bytes]:
@@ -45,7 +60,7 @@ def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[lis
     pieces = launch_code(target, debugging, wanted is not None)
     if wanted is None:
         return pieces, b""
-    table, *code = translated_code(target, wanted.code, wanted.base, wanted.entries, wanted.start)
+    table, *code = wanted.pieces(target)
     return pieces + code, table
 
 
@@ -54,6 +69,8 @@ class Runner(Protocol):
 
     far: bool
     """Whether each access takes long, so that many should be made at once."""
+    target: Target
+    """What code is compiled for."""
 
     def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
         """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if one is wanted.
@@ -105,6 +122,7 @@ class CpuRunner:
 
     def __init__(self, device: CpuDevice) -> None:
         self._device = device
+        self.target = Target.host()
         self._code: NativeCode | None = None
 
     def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
@@ -177,6 +195,7 @@ class CudaRunner:
 
     def __init__(self, device: CudaDevice) -> None:
         self._device = device
+        self.target = device.target
         self._kernel: Any = None
 
     def load(self, wanted: Wanted | None, debugging: bool) -> bytes:

@@ -25,9 +25,11 @@ _PIECE = 3000
 class Translation:
     """The units of some code."""
 
-    def __init__(self, gpu: bool, content: bytes, base: int, entries: Sequence[int], start: int) -> None:
+    def __init__(
+        self, gpu: bool, content: bytes, base: int, entries: Sequence[int], start: int, calls: bool = True
+    ) -> None:
         self._gpu, self._start, self._code = gpu, start, Code(content, base)
-        self._units = find_units(self._code, entries)
+        self._units = find_units(self._code, entries, calls)
 
     @property
     def size(self) -> int:

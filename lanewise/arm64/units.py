@@ -27,10 +27,10 @@ class Unit:
         return sum(len(block.words) for block in self.blocks.values())
 
 
-def find_units(code: Code, entries: Iterable[int]) -> list[Unit]:
-    """Units of all that can be reached from some addresses on. No block is in two of them."""
+def find_units(code: Code, entries: Iterable[int], calls: bool) -> list[Unit]:
+    """Units of all that can be reached from some addresses on, by calls if wanted. No block is in two of them."""
     given = list(entries)
-    blocks = code.blocks(given)
+    blocks = code.blocks(given, calls)
     return _shared_out(blocks, given)
 
 

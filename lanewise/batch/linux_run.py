@@ -9,6 +9,7 @@ from typing import Any
 
 from lanewise.arm64.cpu import ParallelCPU, device_of
 from lanewise.arm64.linux.elf import PAGE, read_program
+from lanewise.arm64.linux.hot import HotCode
 from lanewise.arm64.linux.loading import lay_out
 from lanewise.arm64.linux.mounts import Mounts
 from lanewise.arm64.linux.opened import Kept, Opened, Sink, Source
@@ -57,6 +58,7 @@ class LinuxRun:
         self.device_name: str = self._device.name
         self._cpu: ParallelCPU | None = self._make_cpu(_lanes_at_once(self._device, self._size, task.lanes))
         self._most = self._cpu.get_num_lanes()
+        self._hot = HotCode(self._cpu, self._program)
         self._cpu.prepare()  # compiled now, before lanes begin and their time is taken
         self._environment = [os.fsencode(f"{name}={value}") for name, value in task.environment.items()]
         self._deadline: float | None = None
@@ -153,7 +155,8 @@ class LinuxRun:
             Start(inputs.arguments(lane), self._environment, self._streams(inputs.stdin(lane)))
             for lane in range(first, first + count)
         ]
-        wave = Wave(self._cpu, self._program, starts, self._mounts, _BEGIN, self.task.seed, self._stopping, first=first)
+        seed = self.task.seed
+        wave = Wave(self._cpu, self._program, self._hot, starts, self._mounts, _BEGIN, seed, self._stopping, first)
         wave.serving.holds_back = lambda: self.backlog.full
         return wave
 

@@ -13,6 +13,7 @@ from lanewise.arm64.arguments import whole
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import given
 from lanewise.arm64.linux.elf import PAGE, read_program
+from lanewise.arm64.linux.hot import HotCode
 from lanewise.arm64.linux.loading import lay_out
 from lanewise.arm64.linux.mounts import Mounts
 from lanewise.arm64.linux.opened import Source, kept_streams
@@ -69,11 +70,12 @@ def run_linux(
         for argv, env, content in zip(arguments, environments, inputs, strict=True)
     ]
     mounts = Mounts({} if dirs is None else dirs)
+    hot = HotCode(cpu, found)
     cpu.prepare()
     ever = timeout is None or timeout > _LONGEST
     until = math.inf if ever else time.monotonic() + float(timeout or 0)
     try:
-        wave = Wave(cpu, found, starts, mounts, mounts.first, seed, lambda: time.monotonic() >= until)
+        wave = Wave(cpu, found, hot, starts, mounts, mounts.first, seed, lambda: time.monotonic() >= until)
         try:
             for _ in wave.rounds(limit):
                 pass

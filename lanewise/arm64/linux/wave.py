@@ -10,6 +10,7 @@ from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux.ahead import Ahead, FarMemory
 from lanewise.arm64.linux.elf import Program
 from lanewise.arm64.linux.heap import Heap
+from lanewise.arm64.linux.hot import HotCode
 from lanewise.arm64.linux.loading import lay_out, load
 from lanewise.arm64.linux.memory import LaneMemory
 from lanewise.arm64.linux.mounts import Mounts
@@ -35,6 +36,7 @@ class Wave:
         self,
         cpu: ParallelCPU,
         program: Program,
+        hot: HotCode,
         starts: Sequence[Start],
         mounts: Mounts,
         here: bytes,
@@ -42,7 +44,7 @@ class Wave:
         stopping: Callable[[], bool],
         first: int = 0,
     ) -> None:
-        """Lanes are numbered from `first` on, and begin in the directory `here`.
+        """Lanes are numbered from `first` on, and begin in the directory `here`. `hot` is that of the program there.
 
         Whoever makes a wave has it end soon by `stopping`, which is asked often.
         """
@@ -61,11 +63,15 @@ class Wave:
             self.processes.append(process)
         random = [process.random(RANDOM_BYTES) for process in self.processes]
         load(cpu, program, [one.argv for one in starts], [one.env for one in starts], random)
+        self._hot = hot
+        hot.begin()
         self.serving = Serving(cpu, self.processes, stopping, ahead)
 
     def rounds(self, max_cycles: int | None) -> Iterator[list[int]]:
         """Run lanes, and give those that have ended since the last time, until all have or are to stop."""
-        return self.serving.rounds(max_cycles)
+        for ended in self.serving.rounds(max_cycles):
+            self._hot.look()
+            yield ended
 
     def left(self) -> list[int]:
         """Lanes that have not ended."""

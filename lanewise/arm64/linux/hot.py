@@ -1,0 +1,121 @@
+"""Translating what a program spends its time in, while it runs.
+
+Lanes are interpreted at first, and say from time to time where they are. What they were seen in is translated beside
+them, and they go on by the translation when it is there; then again for what it left out. What was hot is remembered
+beside the code, so that the next run begins with it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import threading
+import time
+from collections.abc import Iterable
+
+import numpy as np
+
+from lanewise.arm64.cpu import ParallelCPU
+from lanewise.arm64.finding import Code
+from lanewise.arm64.linux.elf import Program
+from lanewise.arm64.runners import Wanted
+from lanewise.compiler import Cache, default_cache
+from lanewise.errors import LanewiseError
+
+_FIRST_LOOK = 0.2
+"""Seconds that lanes run before it pays to translate anything; from look to look there are twice as many."""
+_MOST_NEW = 64
+"""Addresses from which on more is translated at a time."""
+_SHARE = 0.98
+"""How much of the time that was not spent in translated code those stand for."""
+
+
+class HotCode:
+    """The translation of one program, as far as it goes by now."""
+
+    def __init__(self, cpu: ParallelCPU, program: Program) -> None:
+        self._cpu = cpu
+        first = min(one.address for one in program.segments if one.executable)
+        end = max(one.address + one.size for one in program.segments if one.executable)
+        image = program.image()
+        base = first // 4 * 4
+        code = image[base - program.start : (end - base) // 4 * 4 + base - program.start]
+        self._key = Cache.key_of("arm64 hot", str(base), code)
+        remembered = self._wanted(base, code, self._remembered())
+        self._now = remembered if remembered.is_there(cpu.runner.target) else self._wanted(base, code, ())
+        cpu.use_translation(self._now)
+        self._content = Code(code, base)
+        self._starts = self._content.called()
+        self._next: Wanted | None = None
+        self._work: threading.Thread | None = None
+        self._pause = _FIRST_LOOK
+        self._look_at = 0.0
+
+    def _wanted(self, base: int, code: bytes, entries: Iterable[int]) -> Wanted:
+        return Wanted(base, code, tuple(sorted(entries)), self._cpu.memory_start, calls=False)
+
+    def _remembered(self) -> tuple[int, ...]:
+        stored = default_cache().get(self._key)
+        return () if stored is None else tuple(np.frombuffer(stored, np.uint64).tolist())
+
+    def begin(self) -> None:
+        """Lanes have been loaded with the program."""
+        self._cpu.use_translation(self._now)
+        self._look_at = time.monotonic() + self._pause
+
+    def look(self) -> None:
+        """Have lanes go on by what was translated, and translate more if they need it. Called often."""
+        if self._work is not None:
+            if self._work.is_alive():
+                return
+            self._work = None
+            if self._next is not None:
+                self._now, self._next = self._next, None
+                self._cpu.use_translation(self._now)
+        now = time.monotonic()
+        if now < self._look_at:
+            return
+        self._pause *= 2
+        self._look_at = now + self._pause
+        if entries := self._hot():
+            wanted = self._wanted(self._now.base, self._now.code, {*self._now.entries, *entries})
+            self._work = threading.Thread(target=self._translate, args=(wanted,), daemon=True)
+            self._work.start()
+
+    def _hot(self) -> list[int]:
+        """Where functions begin in which lanes were interpreted most of the time."""
+        code = range(self._now.base, self._now.base + len(self._now.code))
+        counts = {address: count for address, count in self._cpu.untranslated().items() if address in code}
+        total, taken = sum(counts.values()), 0
+        known, found = set(self._now.entries), list[int]()
+        for address in sorted(counts, key=lambda address: -counts[address]):
+            if taken >= total * _SHARE or len(found) == _MOST_NEW:
+                break
+            if not counts[address]:
+                continue
+            entry, covered = self._function(address)
+            if entry not in known:
+                found.append(entry)
+            for other in counts:
+                if other in covered:
+                    taken += counts[other]
+                    counts[other] = 0
+        return found
+
+    def _function(self, address: int) -> tuple[int, set[int]]:
+        """Where the function around an address begins, or the address if that is not known; and what is reached so."""
+        at = bisect.bisect_right(self._starts, address)
+        for entry in (*self._starts[at - 1 : at], address):
+            blocks = self._content.blocks([entry], calls=False).values()
+            covered = {one for block in blocks for one in range(block.address, block.end, 4)}
+            if address in covered:
+                break
+        return entry, covered | {address}
+
+    def _translate(self, wanted: Wanted) -> None:
+        """Compile it into the cache; a program that cannot be translated goes on as before."""
+        try:
+            wanted.pieces(self._cpu.runner.target)
+        except LanewiseError:
+            return
+        default_cache().put(self._key, np.array(wanted.entries, np.uint64).tobytes())
+        self._next = wanted
