@@ -144,7 +144,11 @@ class LinuxRun:
             if wave is not None:
                 wave.close()
         if wave is not None and len(ended) < count:
-            yield self._cut_off(wave, first, time.monotonic() - begin)
+            seconds = time.monotonic() - begin
+            left = wave.left()
+            late = sorted(set(range(count)) - ended - set(left))  # they ended in the round that could not be finished
+            burst = [self._outcome(wave, first, number, seconds) for number in late]
+            yield burst + self._cut_off(wave, left, first, seconds)
 
     def _start(self, first: int, count: int) -> Wave:
         assert self._cpu is not None
@@ -182,11 +186,10 @@ class LinuxRun:
         if not self.task.streaming:
             self.backlog.take(len(found.stdout) + len(found.stderr))
 
-    def _cut_off(self, wave: Wave, first: int, seconds: float) -> list[LaneOutcome]:
+    def _cut_off(self, wave: Wave, left: list[int], first: int, seconds: float) -> list[LaneOutcome]:
         """Lanes that were running when the run was ended."""
         assert self._wish is not None
         kind = next(words for wish, words in CUT_OFF_BY.items() if self._wish.startswith(wish))
-        left = wave.left()
         wave.serving.end_all(kind)
         cut = []
         for number in left:

@@ -85,6 +85,21 @@ def test_limits(build):
     assert run_linux(program, argv=["endings", "exit"], timeout=10**400)[0].reason == "exit"
 
 
+def test_who_calls_much_before_it_computes_is_looked_at_as_soon(build, monkeypatch):
+    """Lanes that stop for calls say nothing of how long others would run."""
+    lengths = []
+    real = ParallelCPU.resume
+
+    def resume(self, answers, active, slice_length, limit):
+        lengths.append(slice_length)
+        return real(self, answers, active, slice_length, limit)
+
+    monkeypatch.setattr(ParallelCPU, "resume", resume)
+    run_linux(build("calls"), argv=["calls", "100"])
+    assert len(lengths) > 100
+    assert max(lengths[:100]) == lengths[0]
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 

@@ -14,11 +14,18 @@ import pytest
 import lanewise as lw
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import run_linux
+from lanewise.arm64.linux.serving import Serving
 from lanewise.batch import backlog, linux_run
 from lanewise.cli.gpu_run import command
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}
 REAL = "from lanewise.cli.gpu_run import main; main()"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled(build):
+    """What runs all lanes, which the time of no test should go into."""
+    run_linux(build("bare"))
 
 
 @pytest.fixture
@@ -120,7 +127,7 @@ def test_time_fuel_and_output_are_limited(build, capfd):
     status, _, err = run(capfd, "--fuel", "50_000", build("endings"), "loop")
     assert status == 134
     assert err.startswith("gpu-run: trap: out of fuel at 0x")
-    status, out, err = run(capfd, "--output-limit", "100_000".replace("_", ""), build("writes"), "x", 9)
+    status, out, err = run(capfd, "--output-limit", 100_000, build("writes"), "x", 9)
     assert (status, len(out)) == (134, 100_000)
     assert err.startswith("gpu-run: trap: output limit reached at 0x")
 
@@ -252,6 +259,20 @@ def test_a_device_that_fails_leaves_what_was_done(build, capfd, few, monkeypatch
         "gpu-run: the device failed: the device is gone for this test; 8 of 12 lanes ended, 4 did not: lanes 8-11"
         in err
     )
+
+
+def test_who_ended_in_the_round_in_which_the_device_failed_is_told_of(build, monkeypatch):
+    real = Serving._serve
+
+    def fails(self):
+        real(self)
+        if any(process.ending for process in self._processes):
+            raise lw.DeviceLostError("gone")
+
+    monkeypatch.setattr(Serving, "_serve", fails)
+    result = lw.run(build("endings"), args=[["loop"], ["exit"]], device="cpu")
+    assert (result.exit_codes.tolist(), result.traps) == ([-1, 44], ["device lost", None])
+    assert result.stopped == "the device failed: gone"
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ _PATH = STRING_STEP
 _READS = {
     **dict.fromkeys((34, 35, 36, 37, 38, 48, 53, 56, 78, 79, 88, 276, 291, 439), (1, _PATH)),
     **dict.fromkeys((45, 49), (0, _PATH)),
-    98: (0, 4), 101: (0, 16), 115: (2, 16), 134: (1, 32), 135: (1, 8),
+    98: (0, 4), 101: (0, 16), 115: (2, 16), 132: (0, 24), 134: (1, 32), 135: (1, 8),
 }  # fmt: skip
 """Calls by their numbers, with the argument that is an address that they read from, and how many bytes."""
 _COUNTED = {**dict.fromkeys((64, 68), (1, 2, 1)), **dict.fromkeys((65, 66, 69, 70), (1, 2, _PART)), 73: (0, 1, 8)}

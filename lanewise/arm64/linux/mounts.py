@@ -137,7 +137,7 @@ class Mounts:
         while rest:
             part = rest.pop()
             if part == b"..":
-                at = at[:-1]
+                at = self._real(at)[:-1]
                 continue
             at = (*at, part)
             target = self._link(at) if rest or follow else None

@@ -78,12 +78,13 @@ class Serving:
             self._answers[:] = 0
             ran = time.monotonic()
             before = np.flatnonzero(self._live)
+            full = bool((self.places[before, _REASON] == RUNNING).any())  # else nobody had use for a longer slice
             stopped = self._serve()
             self._end_running(limit)
             now = time.monotonic()
             yield before[~self._live[before]].tolist()
             wanted = min(max(now - ran, _SHORTEST), _LONGEST) if stopped else _LONGEST
-            if ran - begin < wanted / 2:
+            if full and ran - begin < wanted / 2:
                 length = min(length * 2, _NEVER >> 1)
             elif ran - begin > wanted * 2:
                 length = max(length // 2, 1)
