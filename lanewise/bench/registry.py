@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from lanewise.bench.arm64 import run as run_arm64
 from lanewise.bench.barrier import run as run_barrier
 from lanewise.bench.launch import run as run_launch
 from lanewise.bench.map import run as run_map
@@ -42,6 +43,7 @@ benchmarks: dict[str, Benchmark] = {
         Benchmark("wasm-map", "a function of ten instructions over arrays: against Numba, or a copy", run_wasm_map),
         Benchmark("wasm-start", "a module's first result: compiled, and from the cache", run_wasm_start),
         Benchmark("wasm-slice", "guest programs on many lanes: what each part of their build costs", run_wasm_slice),
+        Benchmark("arm64", "AArch64 code on one lane and on many: against qemu and Unicorn", run_arm64),
         Benchmark("run", "gpu-run: its start, many lanes, many files, its end; against wasmtime", run_programs),
     )
 }

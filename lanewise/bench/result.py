@@ -40,9 +40,10 @@ def figure(
     at_least: float | None = None,
     at_most: float | None = None,
     below: float | None = None,
+    above: float | None = None,
     detail: str = "",
 ) -> Result:
-    """A row with its ratio and verdict. `at_least` and `at_most` bound the ratio to the peer, `below` bounds the value.
+    """A row with its ratio and verdict: `at_least` and `at_most` bound the ratio to the peer, `below` and `above` the value.
 
     A peer without a figure is one that is not installed here: the row then has neither ratio nor verdict.
     """
@@ -50,6 +51,8 @@ def figure(
     target, met = None, None
     if below is not None:
         target, met = f"< {below:g} {unit}", value < below
+    elif above is not None:
+        target, met = f">= {above:g} {unit}", value >= above
     elif at_least is not None:
         target, met = f">= {at_least:g}x", None if ratio is None else ratio >= at_least
     elif at_most is not None:
