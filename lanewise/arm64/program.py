@@ -18,11 +18,11 @@ def interpreter_code(target: Target, debugging: bool = False) -> list[bytes]:
 
 def interpreter_ir(target: Target, debugging: bool = False) -> list[str]:
     """The pieces of the interpreter in LLVM's text, and the exact functions of floating point, which all code calls."""
-    from lanewise.arm64.exact.library import exact_ir
+    from lanewise.arm64.exact.library import declared, exact_ir
     from lanewise.arm64.interpreter import Interpreter  # the table, which cached code does without
     from lanewise.arm64.watching import watching
 
-    common = _common(target) + (watching() if debugging else "")
+    common = _common(target) + declared() + (watching() if debugging else "")
     pieces = [common + piece for piece in Interpreter(target.kind == "nvptx", debugging).pieces()]
     return [*pieces, exact_ir(target)]
 
@@ -31,9 +31,11 @@ def translated_code(target: Target, code: bytes, base: int, entries: tuple[int, 
     """Code for what lies in memory at `base`, from some addresses on."""
 
     def ir() -> list[str]:
+        from lanewise.arm64.exact.library import declared, inside
         from lanewise.arm64.translator import Translator
 
-        return [_common(target) + Translator(target.kind == "nvptx", code, base).translate(entries)]
+        exact = inside(target) if target.kind == "nvptx" else declared()
+        return [_common(target) + exact + Translator(target.kind == "nvptx", code, base).translate(entries)]
 
     return _cached(target, f"translated {base} {entries}", code, ir)
 
