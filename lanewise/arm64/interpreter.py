@@ -9,7 +9,6 @@ from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.crypto import substitutes, substitutes_back
 from lanewise.arm64.encodings.estimates import tables as estimate_tables
 from lanewise.arm64.encodings.row import WIDTHS, Row
-from lanewise.arm64.exact import codes
 from lanewise.arm64.lane_machine import PARAMETERS, LaneMachine
 from lanewise.arm64.machine import (
     BREAKPOINT,
@@ -347,5 +346,4 @@ def constants() -> str:
     return f"""{estimate_tables()}{boxes}@arm64.immediates = internal constant [8192 x i64] [{immediates}]
 @arm64.conditions = internal constant [16 x i16] [{conditions}]
 !0 = !{{!"branch_weights", i32 1, i32 2000}}
-declare i64 @{codes.NAME}(ptr, i32, i64)
 {definitions()}"""

@@ -37,12 +37,12 @@ def launch_code(target: Target, debugging: bool, translated: bool) -> list[bytes
 def interpreter_ir(target: Target, debugging: bool, merged: bool) -> list[str]:
     """The interpreter in LLVM's text, with the exact functions of floating point, which all code calls."""
     from lanewise.arm64.entry import entry_ir
-    from lanewise.arm64.exact.library import exact_ir
+    from lanewise.arm64.exact.library import declared, exact_ir
     from lanewise.arm64.interpreter import Interpreter  # the table, which cached code does without
     from lanewise.arm64.watching import watching
 
     gpu = target.kind == "nvptx"
-    common = _common(target) + (watching() if debugging else "")
+    common = _common(target) + declared() + (watching() if debugging else "")
     first, *others = Interpreter(gpu, debugging).pieces(merged)
     entry = entry_ir(gpu, False, declared=False) if merged else ""
     return [common + entry + first, *(common + other for other in others), exact_ir(target)]
@@ -103,7 +103,9 @@ def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[byte
 
 def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
     """Compile pieces as they come."""
-    common = _common(target)
+    from lanewise.arm64.exact.library import declared, inside
+
+    common = _common(target) + (inside(target) if target.kind == "nvptx" else declared())
     with ThreadPoolExecutor(settings.cpu_threads() + 1) as pool:
 
         def compiled(text: str) -> bytes:

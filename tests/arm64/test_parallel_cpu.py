@@ -140,6 +140,15 @@ def test_whole_sets_of_lanes_go_in_and_out_as_arrays(cpu):
     assert cpu.get_lane_flags(3) == (False, True, False, False)
 
 
+def test_modes_and_flags_of_floating_point_go_in_and_out_without_bits_that_there_are_none_of(cpu):
+    lanes = cpu.get_num_lanes()
+    cpu.fpcr, cpu.fpsr = [2**64 - 1] * lanes, [0x9F] * lanes
+    assert cpu.fpcr.tolist() == [lane.FPCR_BITS] * lanes
+    assert cpu.fpsr.tolist() == [0x9F] * lanes
+    cpu.fpcr = [0] * lanes
+    assert cpu.fpsr.tolist() == [0x9F] * lanes
+
+
 def test_lanes_share_their_memory(cpu):
     cpu.load_program(program(0xF8200022), 64)  # ldadd x0, x2, [x1]
     for number in range(5):

@@ -77,7 +77,7 @@ def result_of(what: u32, x: u64, y: u64, z: u64, mode: u32) -> tuple[u64, u32]:
     return other_exponent(x, y, bits, mode)
 
 
-@device
+@device(inline=False)
 def arm64_exact(words: Ptr[u64], what: u32, state: u64) -> u64:
     """Do what `codes` says on all elements of the registers in some words, with FPCR and FPSR in one; gives those."""
     bits, to = u32(1) << (what >> FROM & 15), u32(1) << (what >> TO & 15)

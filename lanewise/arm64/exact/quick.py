@@ -1,4 +1,4 @@
-"""Exact results from the device's own arithmetic, for numbers of common sizes that are rounded to nearest.
+"""Exact results from the device's own arithmetic, for zeros and numbers of common sizes that are rounded to nearest.
 
 What an operation left over says whether it was inexact, and that is itself exact for such numbers. Programs that have
 small numbers flushed to zero, or that never did anything inexact, would be several times as slow without this.
@@ -54,17 +54,25 @@ def common(x: u64, bits: u32) -> bool:
 
 
 @device
+def is_zero(x: u64, bits: u32) -> bool:
+    """Whether it is, with any sign."""
+    return x << (65 - bits) == 0
+
+
+@device
 def quickly(operation: u32, x: u64, y: u64, z: u64, bits: u32, state: u64) -> tuple[bool, u64, u32]:
     """Whether there is a quick way, and then the result and its flags."""
     sums = operation == MULTIPLY_ADD
     there_is = operation <= MULTIPLY_ADD or operation == DIVIDE or operation == ROOT
     if state >> (CONTROL + ROUNDING) & 3 != 0 or not there_is or (sums and state & INEXACT == 0):
         return False, u64(0), u32(0)
-    if operation == ROOT:
-        y = x
-    if not (common(x, bits) and common(y, bits)) or (sums and not common(z, bits)):
+    x_zero, y_zero, z_zero = is_zero(x, bits), is_zero(y, bits), is_zero(z, bits)
+    if not (x_zero or common(x, bits)) or (sums and not (z_zero or common(z, bits))):
         return False, u64(0), u32(0)
-    if operation == ROOT and x >> (bits - 1) != 0:
+    if operation == ROOT:
+        if x >> (bits - 1) != 0 and not x_zero:
+            return False, u64(0), u32(0)
+    elif not common(y, bits) and (operation == DIVIDE or not y_zero):
         return False, u64(0), u32(0)
     found, inexact = u64(0), False
     if bits == 64:
@@ -74,4 +82,6 @@ def quickly(operation: u32, x: u64, y: u64, z: u64, bits: u32, state: u64) -> tu
         one, other, third = u32(x), u32(y), u32(z)
         narrow, inexact = computed(bitcast(f32, one), bitcast(f32, other), bitcast(f32, third), operation)
         found = u64(bitcast(u32, narrow))
-    return common(found, bits), found, u32(INEXACT) if inexact else u32(0)
+    nothing = operation <= SUBTRACT or x_zero or y_zero or (sums and not z_zero)  # a zero has lost no bits
+    done = common(found, bits) or (nothing and is_zero(found, bits))
+    return done, found, u32(INEXACT) if inexact else u32(0)
