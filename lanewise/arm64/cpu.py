@@ -52,7 +52,7 @@ class ParallelCPU:
             raise ArgumentError(f"memory_start is {self._start:#x}; it must be a multiple of 16")
         private = memory_choice(memory) == "private"
         self._spacing = -(-self._size // 16) * 16 if private else 0
-        self.device: Any = device_of(device)
+        self.device: Any = find_device(device) if isinstance(device, str) else device
         if not isinstance(self.device, Device):
             raise ArgumentError(f"device is {device!r}; it is a name such as 'cpu', or a device")
         self.runner = runner_for(self.device)
@@ -425,13 +425,6 @@ class ParallelCPU:
             words[lane.STEPS] = _STEPS if self._translation.entries else _SAMPLED_STEPS
         words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
-
-
-def device_of(device: str | Device) -> Any:
-    """The device that lanes run on."""
-    if device == "auto":
-        device = "cpu"  # until lanes have run on a GPU
-    return find_device(device) if isinstance(device, str) else device
 
 
 def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:

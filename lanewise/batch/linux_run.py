@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from lanewise.arm64.cpu import ParallelCPU, device_of
+from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux.elf import PAGE, read_program
 from lanewise.arm64.linux.hot import HotCode
 from lanewise.arm64.linux.loading import lay_out
@@ -54,7 +54,7 @@ class LinuxRun:
         self._program = read_program(task.program, name=task.name)
         self._size = (task.limits.memory or MEMORY) // PAGE * PAGE
         lay_out(self._program, self._program.start, self._size)
-        self._device: Any = device_of(task.device if task.device == "auto" else device_for_programs(task.device))
+        self._device: Any = device_for_programs(task.device)
         self.device_name: str = self._device.name
         self._cpu: ParallelCPU | None = self._make_cpu(_lanes_at_once(self._device, self._size, task.lanes))
         self._most = self._cpu.get_num_lanes()

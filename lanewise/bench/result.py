@@ -43,7 +43,7 @@ def figure(
     above: float | None = None,
     detail: str = "",
 ) -> Result:
-    """A row with its ratio and verdict: `at_least` and `at_most` bound the ratio to the peer, `below` and `above` the value.
+    """A row with its ratio and verdict: `at_least` and `at_most` bound the ratio, `below` and `above` bound the value.
 
     A peer without a figure is one that is not installed here: the row then has neither ratio nor verdict.
     """
