@@ -6,7 +6,7 @@ from lanewise.arm64 import lane
 from lanewise.arm64.lane_machine import PARAMETERS
 from lanewise.arm64.machine import BREAKPOINT, LEFT, RUNNING, WATCHPOINT
 
-ENTRY = "arm64_lanes"
+ENTRY, FINISH = "arm64_lanes", "arm64_finish"
 _STEPS = 16
 """Instructions that are interpreted before the translation is tried again; then twice as many, and so on."""
 _GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
@@ -16,7 +16,8 @@ def entry_ir(gpu: bool, translated: bool, *, declared: bool = True) -> str:
     """The entry in LLVM's text; what it calls is declared unless it is defined in the same module."""
     names = ["arm64_interpret", *(["arm64_translated"] if translated else [])] if declared else []
     declarations = "".join(f"declare void @{name}({PARAMETERS})\n" for name in names)
-    return declarations + (_BOTH if translated else _INTERPRETED) + (_gpu_entry() if gpu else _host_entry())
+    finish = _finish(f"void @{FINISH}" if translated else f"internal void @{FINISH}")
+    return declarations + finish + (_BOTH if translated else _INTERPRETED) + (_gpu_entry() if gpu else _host_entry())
 
 
 def _word(number: int, name: str, llvm: str = "i64") -> str:
@@ -37,10 +38,8 @@ def _told() -> str:
         + _word(lane.STATES, "states", "ptr")
         + _word(lane.SPACING, "spacing")
         + _word(lane.FRESH, "fresh")
-        + _word(lane.SUMMARIES, "summaries", "ptr")
         + _word(lane.MODIFIED, "modifieds", "ptr")
         + _word(lane.MODIFIED_STEP, "modified_step")
-        + f"  %going.at = getelementptr i64, ptr %run, i64 {lane.GOING}\n"
     )
 
 
@@ -48,8 +47,14 @@ def _cell(number: int, name: str) -> str:
     return f"  %{name} = getelementptr i64, ptr %lane, i64 {number}\n"
 
 
-def _summarise() -> str:
-    text = f"""  %summary_offset = mul i64 %i, {8 * len(lane.SUMMARY)}
+def _finish(name: str) -> str:
+    """Say what became of a lane."""
+    text = f"""define {name}(ptr %lane, ptr %run) {{
+{_word(lane.STATES, "states", "ptr")}{_word(lane.SUMMARIES, "summaries", "ptr")}  %here = ptrtoint ptr %lane to i64
+  %first = ptrtoint ptr %states to i64
+  %ahead = sub i64 %here, %first
+  %i = udiv exact i64 %ahead, {lane.WORDS * 8}
+  %summary_offset = mul i64 %i, {8 * len(lane.SUMMARY)}
   %summary = getelementptr i8, ptr %summaries, i64 %summary_offset
 """
     for at, number in enumerate(lane.SUMMARY):
@@ -58,7 +63,16 @@ def _summarise() -> str:
   %to.{at} = getelementptr i64, ptr %summary, i64 {at}
   store i64 %said.{at}, ptr %to.{at}
 """
-    return text
+    return f"""{text}  %goes_on = icmp eq i64 %said.{lane.SUMMARY.index(lane.REASON)}, {RUNNING}
+  br i1 %goes_on, label %say, label %over
+say:
+  %going = getelementptr i64, ptr %run, i64 {lane.GOING}
+  store i64 1, ptr %going
+  br label %over
+over:
+  ret void
+}}
+"""
 
 
 def _run() -> str:
@@ -112,11 +126,7 @@ go:
   %until = add i64 %ran, %slice
   %limit = call i64 @llvm.umin.i64(i64 %until, i64 %most)
   call void @arm64_run({_GIVEN})
-{_summarise()}  %ended_by = load i64, ptr %reason
-  %could_go_on = icmp eq i64 %ended_by, {RUNNING}
-  br i1 %could_go_on, label %say, label %next
-say:
-  store i64 1, ptr %going.at
+  call void @{FINISH}(ptr %lane, ptr %run)
   br label %next
 """
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lanewise.arm64 import lane
+from lanewise.arm64.entry import FINISH
 from lanewise.arm64.finding import Code
 from lanewise.arm64.lane_machine import PARAMETERS
 from lanewise.arm64.machine import LEFT, RUNNING
-from lanewise.arm64.translator import UNIT_PARAMETERS, UnitTranslator, unit_name
+from lanewise.arm64.translator import END, UNIT_PARAMETERS, UnitTranslator, unit_name
 from lanewise.arm64.units import Unit, find_units
 
 _PIECE = 3000
@@ -59,7 +60,7 @@ class Translation:
             if size >= _PIECE or number == len(self._units) - 1:
                 here = {int(text.split("(", 1)[0].rpartition("_")[2]) for text in functions}
                 names = [unit_name(other) for other in sorted(called - here)]
-                yield "".join([*_declared([*names, "arm64_go"]), *functions])
+                yield "".join([*_declared([*names, "arm64_go"]), f"declare void @{END}(ptr) noreturn\n", *functions])
                 functions, called, size = [], set(), 0
 
     def _going(self) -> str:
@@ -166,11 +167,23 @@ define void @arm64_translated({PARAMETERS}) {{
 def _gpu_going(looking: str, units: Sequence[Unit]) -> str:
     called = f"@{unit_name(0)}" if len(units) == 1 else "%function"
     copy = f"i64 {lane.WORDS * 8}, i1 false"
-    return f"""define void @arm64_translated({PARAMETERS.replace("%lane", "%state")}) {{
+    kept = "".join(
+        f"""{_cell(f"kept.{at}", lane.WORDS + at)}  store {given}, ptr %kept.{at}
+"""
+        for at, given in enumerate(_KEPT)
+    )
+    brought = "".join(
+        f"""{_cell(f"kept.{at}", lane.WORDS + at)}  {given.split()[1]} = load {given.split()[0]}, ptr %kept.{at}
+"""
+        for at, given in enumerate(_KEPT)
+    )
+    return f"""declare void @arm64_interpret({PARAMETERS})
+declare void @{FINISH}(ptr, ptr)
+define void @arm64_translated({PARAMETERS.replace("%lane", "%state")}) {{
 begin:
-  %lane = alloca [{lane.WORDS} x i64], align 16
+  %lane = alloca [{lane.WORDS + len(_KEPT)} x i64], align 16
   call void @llvm.memcpy.p0.p0.i64(ptr align 16 %lane, ptr align 8 %state, {copy})
-{_begin()}  br label %again
+{kept}{_begin()}  br label %again
 again:
 {looking.replace("%BEFORE", "%again")}  %known = icmp ne i32 %number, 0
   br i1 %known, label %go, label %none
@@ -186,4 +199,38 @@ over:
 {_end()}  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %state, ptr align 16 %lane, {copy})
   ret void
 }}
+define void @{END}(ptr %lane) noinline noreturn {{
+begin:
+{brought}{_cells()}{_end()}  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %state, ptr align 16 %lane, {copy})
+  %why = load i64, ptr %reason
+  %left_to_others = icmp eq i64 %why, {LEFT}
+  br i1 %left_to_others, label %interpret, label %finish
+interpret:
+  call void @arm64_interpret({PARAMETERS.replace("%lane", "%state")})
+  br label %finish
+finish:
+  call void @{FINISH}(ptr %state, ptr %run)
+  call void asm sideeffect "exit;", ""()
+  unreachable
+}}
 """
+
+
+_KEPT = ("ptr %state", "ptr %memory", "i64 %size", "i64 %limit", "ptr %run", "ptr %modified")
+"""What a lane that stops on a GPU must know, behind the copy of its state."""
+
+
+def _cells() -> str:
+    """What `_begin` has named, for who comes later."""
+    bytes_of_flags = "".join(
+        f"  %byte.at.{at} = getelementptr i8, ptr %lane, i64 {8 * lane.FLAG_BYTES + at}\n" for at in range(4)
+    )
+    return (
+        _cell("until.at", lane.UNTIL)
+        + "  %until = load i64, ptr %until.at\n"
+        + _cell("remaining", lane.REMAINING)
+        + _cell("cycles", lane.CYCLES)
+        + _cell("reason", lane.REASON)
+        + _cell("flags.at", lane.FLAGS)
+        + bytes_of_flags
+    )

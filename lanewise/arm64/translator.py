@@ -9,6 +9,9 @@ A unit has registers in variables of its own, which it brings from the lane's st
 puts back all that it may have set where it is left, so that its loops change registers alone. Where there are many
 units, each block puts back what it has set: with hundreds of ways out that all put back the same, each with values of
 its own, LLVM would take minutes. The flags, of which many are set and few read, are put back where a unit is left.
+
+On a GPU lanes that stop in the midst of a unit never return from it: all blocks have such ways out, and if these led
+back to where all others go, lanes whose ways have parted would not meet again before.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from lanewise.arm64.values import Value, known
 UNIT_PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i32 %left.in, ptr %units, ptr %modified"
 """What the function of a unit is given: the lane's state, where address 0 of its memory would be, how large that is,
 how many instructions may still run, the unit of each word, and where to say that translated code was changed."""
+END = "arm64_end"
+"""On a GPU, the function that does for a lane that has stopped all that is left to do, and ends it."""
 _CELLS = {"pc": lane.PC, "reason": lane.REASON, "detail": lane.DETAIL, "remaining": lane.REMAINING}
 """Words of a lane's state that have names in the function of a unit."""
 _FLAGS = frozenset("nzcv")
@@ -197,19 +202,27 @@ class UnitTranslator(LaneMachine):
         behind = set_behind(self._uses)
         for at, target in self._outs:
             self._out(at, target, behind[at] & self._late)
+        set_anywhere = {name for uses in self._uses.values() for name in uses.writes & self._late}
         self.start("leaving")
         self.emit(f"store i64 {LEFT}, ptr %at.reason")
-        self.emit("br label %stopped")
-        self.start("stopped")
-        self._put_back({name for uses in self._uses.values() for name in uses.writes & self._late})
+        self._put_back(set_anywhere)
         self.emit("br label %returning")
         self.start("returning")
-        self.emit(f"store {self.assign(32, 'load i32, ptr %left').typed}, ptr %at.remaining")
+        self._keep_left()
         self.emit("ret void")
+        self.start("stopped")
+        self._put_back(set_anywhere)
+        self._keep_left()
+        self.emit(f"call void @{END}(ptr %lane) noreturn" if self.gpu else "ret void")
+        if self.gpu:
+            self.emit("unreachable")
         body, self.lines = self.lines, []
         self._enter()
         lines = "\n".join([*self.lines, *body])
         return f"define void @{unit_name(unit.number)}({UNIT_PARAMETERS}) {{\n{lines}\n}}\n"
+
+    def _keep_left(self) -> None:
+        self.emit(f"store {self.assign(32, 'load i32, ptr %left').typed}, ptr %at.remaining")
 
     def _enter(self) -> None:
         """Bring registers and go on where the lane is."""
@@ -260,8 +273,9 @@ class UnitTranslator(LaneMachine):
         self.start(f"at_{block.address:x}")
         self._count = self.assign(32, "load i32, ptr %left")
         with self._rarely(self.compare("ult", self._count, len(block.words))):
+            self.emit(f"store i64 {LEFT}, ptr %at.reason")
             self.emit(f"store i64 {block.address}, ptr %at.pc")
-            self.emit("br label %leaving")
+            self.emit("br label %stopped")
         self.emit(f"store {self.sub(self._count, len(block.words)).typed}, ptr %left")
         self._ways = None
         for number, word in enumerate(block.words):
