@@ -15,14 +15,13 @@ from lanewise.desktop.layout.items import has_auto_margin, percent_height, stret
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
     ALIGN_BASELINE,
-    ALIGN_FLEX_START,
-    ALIGN_SAFE,
     ALIGN_STRETCH,
     NO_NODE,
     RTL,
 )
 from lanewise.desktop.layout.lengths import content_size, is_auto, is_block, main_axis, resolve_or_zero
-from lanewise.desktop.layout.lines import first_item, line_length, next_item, outer, wraps
+from lanewise.desktop.layout.items_order import first_item, next_item, outer, wraps
+from lanewise.desktop.layout.lines import line_length
 from lanewise.desktop.layout.numbers import (
     HEIGHT,
     ITEM_BASE_DEFINITE,
@@ -70,7 +69,7 @@ def measure_line(tree: Ptr[LayoutTree], node: i32, first: i32):
             below = max(below, size - high)
         child = next_item(tree, child)
     line = addressof((tree.work + first).item)
-    line.line_baseline = above
+    line.line_baseline = below if from_far_side(tree, node, axis) else above
     line.line_size = max(largest, above + below)
 
 
@@ -207,13 +206,10 @@ def place_across(tree: Ptr[LayoutTree], node: i32, child: i32, first: i32):
         free = min(free, 0.0)
     offset = f32(0)
     if cross == 1 and by_baseline(tree, child):
-        offset = line.line_baseline - item.margin[2] - item.baseline
-        if far:
-            offset = free - offset
+        high = item.margin[2] + item.baseline
+        offset = line.line_baseline - (outer(tree, child, cross) - high if far else high)
     elif not near_auto and not far_auto:
         align = own_direction(tree, node, child, cross, item.align)
-        if (align & ~u32(ALIGN_SAFE)) == ALIGN_STRETCH or align == ALIGN_BASELINE:
-            align = u32(ALIGN_FLEX_START)
         offset = offset_of(align, free, reversed_cross(tree, node))
     at = line.line_place + offset + item.margin[near_side]
     room = work.width if cross == 0 else work.height

@@ -1,6 +1,7 @@
 """The questions HEIGHT and LAYOUT, first half: how large items are along the main axis (section 9.2 to 9.7)."""
 
 from lanewise.desktop.layout.asking import answer_height, answered_height, ask_height, ask_layout, ask_widths
+from lanewise.desktop.layout.balance import wanted_lines
 from lanewise.desktop.layout.items import (
     content_unit,
     fitting,
@@ -28,7 +29,8 @@ from lanewise.desktop.layout.lengths import (
     resolve_or_zero,
     transferred,
 )
-from lanewise.desktop.layout.lines import break_lines, first_item, flex_line, line_length, next_item, wraps
+from lanewise.desktop.layout.items_order import first_item, next_item, wraps
+from lanewise.desktop.layout.lines import break_lines, flex_line, longest_line
 from lanewise.desktop.layout.numbers import (
     FLOW_BASES,
     FLOW_CROSS,
@@ -160,13 +162,21 @@ def set_least(tree: Ptr[LayoutTree], child: i32, axis: u32, content: f32):
     item.least[axis] = max(min(least, item.most[axis]), item.frame[axis])
 
 
+@device
+def line_share(tree: Ptr[LayoutTree], node: i32) -> f32:
+    """How much of a column's width each of the lines has that it must have at least."""
+    width = (tree.work + node).width
+    lines = f32(wanted_lines(tree, node))
+    return (width - (lines - 1.0) * resolve_or_zero((tree.styles + node).gap[0], width)) / lines
+
+
 @device(inline=False)
 def column_item_width(tree: Ptr[LayoutTree], node: i32, child: i32):
     style = tree.styles + child
     item = addressof((tree.work + child).item)
     if item.used[0] < 0.0:
         answers = addressof((tree.work + child).answers)
-        room = (tree.work + node).width - item.margin[0] - item.margin[1] - item.edge[0]
+        room = line_share(tree, node) - item.margin[0] - item.margin[1] - item.edge[0]
         width = fitting(answers.least_width, room, answers.most_width)
         if style.size[0].unit == UNIT_MIN_CONTENT:
             width = answers.least_width
@@ -198,11 +208,7 @@ def find_bases(tree: Ptr[LayoutTree], node: i32) -> u32:
     lines = break_lines(tree, node, axis, room, gap)
     first = first_item(tree, node)
     if axis == 1 and work.question == HEIGHT:
-        highest = f32(0)
-        for _ in range(lines):
-            highest = max(highest, line_length(tree, first, axis, gap))
-            first = (tree.work + first).item.line_end
-        return answer_height(tree, node, highest)
+        return answer_height(tree, node, longest_line(tree, node, lines, axis, gap))
     for _ in range(lines):
         flex_line(tree, first, axis, room, gap)
         first = (tree.work + first).item.line_end

@@ -12,7 +12,7 @@ from lanewise.desktop.layout.keywords import (
     UNIT_STRETCH,
 )
 from lanewise.desktop.layout.lengths import boxed, clamp, content_size, is_auto, is_block, main_axis, resolve
-from lanewise.desktop.layout.lines import wraps
+from lanewise.desktop.layout.items_order import wraps
 from lanewise.desktop.layout.numbers import INDEFINITE, INFINITE, ITEM_AUTO_MARGIN
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device

@@ -1,7 +1,7 @@
 """What layout reads and writes, defined once: Python fills it through the NumPy dtypes, device code by field."""
 
 from lanewise.lang.structs import struct
-from lanewise.lang.types import Ptr, f32, i32, u8, u32
+from lanewise.lang.types import Ptr, f32, f64, i32, u8, u32
 
 
 @struct
@@ -106,7 +106,11 @@ class Item:
     line_count: u32
     line_size: f32  # across
     line_place: f32
-    line_baseline: f32
+    line_baseline: f32  # where the baselines of its items meet, from the line's beginning
+    # While balanced lines are sought:
+    line_before: i32  # where the line before this one begins, if a line begins here
+    weight: f32  # the size along the line
+    score: f64  # how bad the best way is to break all lines before this item
 
 
 @struct

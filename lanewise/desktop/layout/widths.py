@@ -1,6 +1,7 @@
 """The question WIDTHS: how narrow a node's content can be made, and how wide it is if nothing limits it."""
 
 from lanewise.desktop.layout.asking import answer_widths, answered_height, ask_height, ask_widths
+from lanewise.desktop.layout.balance import wanted_lines
 from lanewise.desktop.layout.items import item_alignment, line_limit, style_base
 from lanewise.desktop.layout.keywords import (
     ALIGN_STRETCH,
@@ -17,7 +18,8 @@ from lanewise.desktop.layout.lengths import (
     resolve_or_zero,
     transferred,
 )
-from lanewise.desktop.layout.lines import break_lines, first_item, next_item, wraps
+from lanewise.desktop.layout.items_order import first_item, next_item, wraps
+from lanewise.desktop.layout.lines import break_lines, longest_line
 from lanewise.desktop.layout.numbers import INDEFINITE, INFINITE, WIDTHS_LINES, WIDTHS_SUM
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
@@ -96,7 +98,9 @@ def sum_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
     style = tree.styles + node
     row = main_axis(tree, node) == 0
     several = wraps(tree, node)
-    if not row and several and min(work.limit, work.height if work.height >= 0.0 else f32(INFINITE)) < INFINITE:
+    wanted = wanted_lines(tree, node)
+    limit = work.height if work.height >= 0.0 else work.limit
+    if not row and several and (limit < INFINITE or wanted > 1):
         return ask_line_heights(tree, node)
     gap = resolve_or_zero(style.gap[0], f32(INDEFINITE))
     least = f32(0)
@@ -113,7 +117,11 @@ def sum_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
             least = max(least, narrow)
             most = max(most, wide)
         count += 1
+        item = addressof((tree.work + child).item)
+        item.used[0] = wide - item.margin[0] - item.margin[1]
         child = next_item(tree, child)
+    if row and wanted > 1:
+        most = longest_line(tree, node, break_lines(tree, node, u32(0), f32(INFINITE), gap), u32(0), gap)
     return answer_widths(tree, node, least, most)
 
 
