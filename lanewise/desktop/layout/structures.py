@@ -59,7 +59,10 @@ class NodeLinks:
 
 @struct
 class NodeBox:
-    """Where a node came to lie: its border box in whole pixels, seen from the parent's border box and from the root."""
+    """Where a node came to lie: its border box in whole pixels, seen from the parent's border box and from the root.
+
+    All are rounded by themselves: left and top are what to draw at, since boxes that touch share their edges then.
+    """
 
     x: f32
     y: f32
