@@ -2,17 +2,27 @@
 
 from lanewise.desktop.layout.absolute import is_absolute
 from lanewise.desktop.layout.aligning import reversed_cross, reversed_main
-from lanewise.desktop.layout.asking import answer_layout
-from lanewise.desktop.layout.cross import by_baseline, item_baseline
+from lanewise.desktop.layout.asking import answer_layout, parent_of
+from lanewise.desktop.layout.cross import by_baseline
+from lanewise.desktop.layout.items_order import first_item, next_item
 from lanewise.desktop.layout.keywords import NO_NODE, OVERFLOW_CLIP, RTL
 from lanewise.desktop.layout.lengths import in_flow, main_axis
-from lanewise.desktop.layout.items_order import first_item, next_item
-from lanewise.desktop.layout.numbers import NO_BASELINE
+from lanewise.desktop.layout.numbers import DONE, NO_BASELINE
+from lanewise.desktop.layout.rows import item_baseline
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.layout.text import text_baseline, text_reach
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
+
+
+@device(inline=False)
+def end_place(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The children of an item or absolute child lie as they must: note how far it reaches."""
+    item = addressof((tree.work + node).item)
+    item.reach[0] = reach_of(tree, parent_of(tree, node), node, u32(0))
+    item.reach[1] = reach_of(tree, parent_of(tree, node), node, u32(1))
+    return u32(DONE)
 
 
 @device
@@ -66,8 +76,9 @@ def end_layout(tree: Ptr[LayoutTree], node: i32) -> u32:
     child = (tree.links + node).first_child
     while child != NO_NODE:
         if in_flow(tree, child) or is_absolute(tree, child):
-            right = max(right, reach_of(tree, node, child, u32(0)))
-            bottom = max(bottom, reach_of(tree, node, child, u32(1)))
+            item = addressof((tree.work + child).item)
+            right = max(right, item.reach[0])
+            bottom = max(bottom, item.reach[1])
         child = (tree.links + child).next_sibling
     return answer_layout(tree, node, own_baseline(tree, node), right, bottom)
 
