@@ -34,7 +34,8 @@ from lanewise.lang.vocabulary import addressof
 def by_baseline(tree: Ptr[LayoutTree], child: i32) -> bool:
     """Whether an item takes part in aligning a row by its baselines."""
     item = addressof((tree.work + child).item)
-    return item.align == ALIGN_BASELINE and not has_auto_margin(item.flags, u32(2)) and not has_auto_margin(item.flags, u32(3))
+    free_to_move = has_auto_margin(item.flags, u32(2)) or has_auto_margin(item.flags, u32(3))
+    return item.align == ALIGN_BASELINE and not free_to_move
 
 
 @device(inline=False)

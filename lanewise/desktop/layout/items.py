@@ -113,7 +113,7 @@ def content_unit(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> u32
 
 @device
 def least_is_auto(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32, whole: f32) -> bool:
-    """Whether an item's least size along the main axis comes from its content: nothing is said, and it does not scroll."""
+    """Whether an item's least size comes from its content: its style says none, and it does not scroll."""
     style = tree.styles + child
     if is_block(tree, node) or not is_auto(style.min_size[axis], whole):
         return False
@@ -136,7 +136,7 @@ def fitting(least: f32, room: f32, most: f32) -> f32:
 
 @device
 def content_width(tree: Ptr[LayoutTree], node: i32, room: f32) -> f32:
-    """The width of a node that its content says, in this room for its border box; its widths must have been asked for."""
+    """The width of a node that its content says, with this room for its border box; the widths have been asked for."""
     style = tree.styles + node
     item = addressof((tree.work + node).item)
     answers = addressof((tree.work + node).answers)

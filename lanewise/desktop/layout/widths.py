@@ -54,9 +54,9 @@ def definite_height(tree: Ptr[LayoutTree], node: i32) -> f32:
     room = (tree.work + parent).height
     item = addressof((tree.work + node).item)
     height = item.size[1]
-    if height < 0.0 and main_axis(tree, parent) == 0 and room >= 0.0 and not wraps(tree, parent):
-        if item_alignment(tree, parent, node) == ALIGN_STRETCH:
-            height = max(room - item.margin[2] - item.margin[3], 0.0)
+    in_one_row = main_axis(tree, parent) == 0 and not wraps(tree, parent)
+    if height < 0.0 and room >= 0.0 and in_one_row and item_alignment(tree, parent, node) == ALIGN_STRETCH:
+        height = max(room - item.margin[2] - item.margin[3], 0.0)
     return clamp(height, item.least[1], item.most[1]) if height >= 0.0 else height
 
 
