@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lanewise.bench.arm64 import run as run_arm64
 from lanewise.bench.barrier import run as run_barrier
 from lanewise.bench.launch import run as run_launch
+from lanewise.bench.layout import run as run_layout
 from lanewise.bench.map import run as run_map
 from lanewise.bench.programs import run as run_programs
 from lanewise.bench.result import Result
@@ -44,6 +45,7 @@ benchmarks: dict[str, Benchmark] = {
         Benchmark("wasm-start", "a module's first result: compiled, and from the cache", run_wasm_start),
         Benchmark("wasm-slice", "guest programs on many lanes: what each part of their build costs", run_wasm_slice),
         Benchmark("arm64", "AArch64 code on one lane and on many: against qemu and Unicorn", run_arm64),
+        Benchmark("layout", "flexbox: 256 nodes from scratch, and after one changed; against Taffy", run_layout),
         Benchmark("run", "gpu-run: its start, many lanes, many files, its end; against wasmtime", run_programs),
     )
 }
