@@ -51,12 +51,12 @@ class ParallelCPU:
         if self._start % 16:
             raise ArgumentError(f"memory_start is {self._start:#x}; it must be a multiple of 16")
         private = memory_choice(memory) == "private"
-        self._spacing = -(-self._size // 16) * 16 if private else 0
         self.device: Any = find_device(device) if isinstance(device, str) else device
         if not isinstance(self.device, Device):
             raise ArgumentError(f"device is {device!r}; it is a name such as 'cpu', or a device")
         self.runner = runner_for(self.device)
         """How lanes run there, and how their memory is reached."""
+        self._spacing = self.runner.spacing(self._size) if private else 0
         try:
             self._memory = self.device.zeros(self._spacing * self._lanes if private else self._size, np.uint8)
             self._states = self.device.zeros((self._lanes, lane.WORDS), np.uint64)

@@ -25,6 +25,8 @@ from lanewise.errors import ArgumentError
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 _GROUP = 64
+_LINE = 128
+"""Bytes of a line of a GPU's caches."""
 _MOST_SHARED = 8192
 """Places that are mapped; a process can have some 65,000 mappings."""
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -71,6 +73,9 @@ class Runner(Protocol):
     """Whether each access takes long, so that many should be made at once."""
     target: Target
     """What code is compiled for."""
+
+    def spacing(self, size: int) -> int:
+        """Bytes from one lane's memory of that size to the next one's, a multiple of 16."""
 
     def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
         """Make code ready: the interpreter, or that which looks for breakpoints, and a translation if one is wanted.
@@ -124,6 +129,9 @@ class CpuRunner:
         self._device = device
         self.target = Target.host()
         self._code: NativeCode | None = None
+
+    def spacing(self, size: int) -> int:
+        return -(-size // 16) * 16
 
     def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
         self._code, table = _interpreter(debugging) if wanted is None else _native(wanted, debugging)
@@ -197,6 +205,11 @@ class CudaRunner:
         self._device = device
         self.target = device.target
         self._kernel: Any = None
+
+    def spacing(self, size: int) -> int:
+        """An odd number of lines: with an even one, what lanes have at the same address would meet in few sets of a
+        cache."""
+        return (-(-size // _LINE) | 1) * _LINE
 
     def load(self, wanted: Wanted | None, debugging: bool) -> bytes:
         pieces, table = _pieces(self._device.target, wanted, debugging)
