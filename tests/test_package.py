@@ -16,7 +16,7 @@ import lanewise
 PACKAGE = Path(lanewise.__file__).parent
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-ORDER = ("lang", "compiler", "devices", "kernel", "host", "wasm", "arm64", "batch", "bench", "cli")
+ORDER = ("lang", "compiler", "devices", "kernel", "host", "wasm", "arm64", "batch", "desktop", "bench", "cli")
 """The order in which data passes through the folders: each imports itself and those before it."""
 FOR_ALL = {"errors", "settings", "version"}
 MAX_LINES = 500

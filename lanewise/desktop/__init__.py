@@ -1,1 +1,1 @@
-"""The desktop: a screen of widgets whose input, layout and pixels are the work of one group of 1,024 threads."""
+"""The desktop: a screen of widgets that lives on the device, drawn by one group of threads."""

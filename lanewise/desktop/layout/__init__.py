@@ -1,0 +1,1 @@
+"""Flexbox on the device: styles and a tree in, boxes out."""
