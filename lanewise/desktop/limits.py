@@ -26,8 +26,9 @@ MAX_ROWS = 1 << 15
 """Rows of all lists together."""
 IMAGE_PIXELS = 1 << 20
 CLIPBOARD_CODES = 4096
-MAX_NOTICES = 256
-"""What a frame tells the host; more are dropped and counted."""
+NOTICES_PER_EVENT = 2
+MAX_NOTICES = FRAME_EVENTS * NOTICES_PER_EVENT
+"""What a frame tells handlers and the host."""
 MAX_DEPTH = 32
 """How deep widgets may be nested."""
 DOUBLE_CLICK_MS = 400

@@ -1,5 +1,6 @@
 """What a desktop is made of in device memory: each structure is defined here once, for the device and for the host."""
 
+from lanewise.desktop.layout.structures import NodeBox, NodeLinks, NodeStyle
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
     FRAME_EVENTS,
@@ -42,7 +43,6 @@ class Widget:
 
     kind: u32
     flags: u32
-    parent: i32
     window: i32
     """The window, or other child of the root, that it belongs to; itself for such."""
     layer: u32
@@ -50,11 +50,7 @@ class Widget:
     handler: u32
     """1 more than the number of its handler on the device; 0 for none."""
 
-    # Where it is. The first four are relative to the parent's content, and are what layout finds.
-    left: f32
-    top: f32
-    width: f32
-    height: f32
+    # Where it is on the screen, and which part of that is not cut off.
     x: i32
     y: i32
     w: i32
@@ -76,8 +72,6 @@ class Widget:
     font_size: f32
     align: u32
     """0 start, 1 centre, 2 end."""
-    text_width: f32
-    text_lines: u32
 
     # What it means.
     value: f32
@@ -101,6 +95,11 @@ class Widget:
     picture: u32
     picture_width: u32
     picture_height: u32
+    picture_version: u32
+
+    grab_x: f32
+    grab_y: f32
+    """Of a window or slider that is dragged: where the pointer holds it, as seen from its corner."""
 
     # What moves: scrolling, and 0 to 1 on the way to where its state says.
     scroll_x: f32
@@ -140,8 +139,6 @@ class FrameState:
     click_count: u32
     press_x: i32
     press_y: i32
-    grab_x: f32
-    grab_y: f32
     dragging: u32
     open_popup: i32
     theme: u32
@@ -157,11 +154,12 @@ class FrameState:
     dirty_tiles: u32
     solid_tiles: u32
     notices: u32
-    dropped_notices: u32
+    """How many notices the frame has for the host."""
     widgets: u32
     full_redraw: u32
-    sort_key_sum: u32
+    """Set by the host when pixels are not those of the frame before."""
     caret_time: u32
+    """Since when the caret stands still; it blinks from then on."""
 
 
 @struct
@@ -239,7 +237,7 @@ class KerningPair:
 
 
 @struct
-class Font:
+class Typeface:
     """The font: code points to shapes, and the lines that text stands on, in parts of the font size."""
 
     ascent: f32
@@ -291,10 +289,15 @@ class Scratch:
     """What one frame makes and the next one compares with."""
 
     palette: u32[COUNT]
+    keys: u32[MAX_WIDGETS]
+    """The layer and number of each widget, by which they were sorted last."""
+    order: u32[MAX_WIDGETS]
+    """The widgets from the bottom to the top; only the first `visible` are seen."""
     primitives: Primitive[MAX_PRIMITIVES]
     before: Primitive[MAX_PRIMITIVES]
     glyphs: Glyph[MAX_GLYPHS]
     notices: Notice[MAX_NOTICES]
+    """NOTICES_PER_EVENT for each event of the frame, in its order; kind 0 for none."""
     dirty: u32[TILE_WORDS]
     draw_list: u16[MAX_PRIMITIVES]
     bins: Bin[MAX_TILES]
@@ -311,7 +314,10 @@ class Desk:
     ring: Ptr[InputRing]
     frame: Ptr[FrameState]
     widgets: Ptr[Widget]
-    font: Ptr[Font]
+    styles: Ptr[NodeStyle]
+    links: Ptr[NodeLinks]
+    boxes: Ptr[NodeBox]
+    typeface: Ptr[Typeface]
     texts: Ptr[u32]
     rows: Ptr[Row]
     pictures: Ptr[u32]
@@ -328,12 +334,13 @@ class GroupMemory:
     events: InputEvent[FRAME_EVENTS]
     hits: i32[FRAME_EVENTS]
     event_count: u32
-    order: u32[MAX_WIDGETS]
-    """Keys that sort: layer and number; hidden widgets come last."""
+    keys: u32[MAX_WIDGETS]
+    """What is being sorted; hidden widgets come last."""
     counts: u32[MAX_WIDGETS]
-    glyph_counts: u32[MAX_WIDGETS]
-    notices: u32
+    """Glyphs, then primitives, of each widget; then dirty tiles of each word."""
     resort: u32
-    hovered: i32
-    captured: i32
-    focused: i32
+    awake: u32
+    tiles: u32
+    glyphs: u32
+    solid: u32
+    theme_mix: f32
