@@ -82,3 +82,90 @@ class Font:
     advance_count: u32  # at least 1; code points beyond have the last advance
     line_height: f32
     ascent: f32  # from the top of a line to its baseline
+
+
+@struct
+class Item:
+    """A node as its parent lays it out. Written by the parent's thread alone; sizes are those of border boxes."""
+
+    margin: f32[4]  # 0 where it is auto, until free space has been given to it
+    padding: f32[4]
+    frame: f32[2]  # padding and border of both sides
+    edge: f32[2]  # those, and the scrollbar: what the content box is smaller by
+    size: f32[2]  # as the style says; INDEFINITE where it does not
+    least: f32[2]
+    most: f32[2]
+    base: f32  # flex base size
+    used: f32[2]  # the size it gets
+    place: f32[2]  # where the border box begins, seen from the parent's content box
+    baseline: f32  # from the top of the border box
+    flags: u32  # ITEM_...
+    align: u32  # the alignment that holds for it across the line
+    # Of the line that this item is the first of:
+    line_end: i32  # the item that the next line begins with
+    line_count: u32
+    line_size: f32  # across
+    line_place: f32
+    line_baseline: f32
+
+
+@struct
+class Answers:
+    """What is known of a node whatever its parent does, so that it need not be found again until it is dirty."""
+
+    known: u32  # KNOWN_...: which of the following hold
+    next_height: u32  # which of the heights is forgotten next
+    # Widths of the content: for a content height (INDEFINITE where it is not known), and lines no longer than a limit.
+    widths_height: f32
+    widths_limit: f32
+    least_width: f32
+    most_width: f32
+    # Heights of the content, for widths of the content box.
+    height_width: f32[4]
+    height_limit: f32[4]
+    height: f32[4]
+    # Whether the children lie as they must for a size of the content box.
+    layout_width: f32
+    layout_height: f32
+    layout_definite: u32
+    layout_padding: f32[4]  # absolute children lie in the padding box
+    baseline: f32  # from the top of the content box; NO_BASELINE
+    reach: f32[2]  # how far content reaches: from the content box's start to its end edge, beyond it or not
+
+
+@struct
+class NodeWork:
+    """What layout keeps of a node: the question that its thread works on, and what it found."""
+
+    question: u32
+    stage: u32
+    pending: u32  # children that have not answered yet
+    # The question: content width, content height (INDEFINITE: to be found), how long lines may get in a column.
+    width: f32
+    height: f32
+    limit: f32
+    definite: u32  # whether percentages of the height mean something
+    depth: u32
+    references: u32  # links that lead to this node
+    hidden: u32  # it or a node above it is not shown
+    absolute: f32[2]  # where its border box begins, from the root; not rounded
+    item: Item
+    answers: Answers
+
+
+@struct
+class LayoutTree:
+    """A tree of nodes and where its arrays are. Entry `count` of `work` stands for the screen, the root's parent."""
+
+    styles: Ptr[NodeStyle]
+    links: Ptr[NodeLinks]
+    boxes: Ptr[NodeBox]
+    work: Ptr[NodeWork]
+    text: Ptr[u32]
+    fonts: Ptr[Font]
+    count: u32
+    root: i32
+    available: f32[2]  # what the root may take; infinite for as much as it likes
+    rounding: u32  # 1: boxes end at whole pixels; 0: as computed
+    problem: u32  # 0, or what is wrong with the links: PROBLEM_... in the upper byte, UPMOST_NODE less the node below
+    rounds: u32  # how many rounds the last layout took

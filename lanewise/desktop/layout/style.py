@@ -29,8 +29,8 @@ Sides: TypeAlias = Length | tuple[Length, Length] | tuple[Length, Length, Length
 Alignment: TypeAlias = str
 """A word of `keywords.ALIGNMENTS`, with "safe " or "unsafe " before it or not."""
 
-LONGEST = 1e6
-"""Lengths in pixels are brought within this, so that sums stay exact to a fraction of a pixel."""
+LONGEST = 2.0**25
+"""Lengths in pixels are brought within this, which is more than any screen has and far from where floats end."""
 _SIZE_WORDS = ("auto", "min-content", "max-content", "fit-content", "stretch")
 
 

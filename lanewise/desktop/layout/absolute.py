@@ -1,0 +1,246 @@
+"""Absolute children: sized and placed in their parent's padding box, once that is known."""
+
+from lanewise.desktop.layout.aligning import (
+    alone,
+    from_far_side,
+    offset_of,
+    own_direction,
+    reversed_cross,
+    reversed_main,
+)
+from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths
+from lanewise.desktop.layout.items import fitting, has_auto_margin, item_alignment, line_limit
+from lanewise.desktop.layout.keywords import (
+    DISPLAY_NONE,
+    NO_NODE,
+    POSITION_ABSOLUTE,
+    RTL,
+    UNIT_MAX_CONTENT,
+    UNIT_MIN_CONTENT,
+    UNIT_STRETCH,
+)
+from lanewise.desktop.layout.lengths import (
+    across,
+    clamp,
+    content_size,
+    is_auto,
+    is_block,
+    main_axis,
+    resolve_item,
+    resolve_or_zero,
+    transferred,
+)
+from lanewise.desktop.layout.numbers import (
+    FLOW_ABSOLUTE_HEIGHTS,
+    FLOW_ABSOLUTE_WIDTHS,
+    FLOW_END,
+    INDEFINITE,
+    ITEM_BASE_DEFINITE,
+    ITEM_NEEDS_CROSS,
+)
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.lang.functions import device
+from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.vocabulary import addressof
+
+
+@device
+def is_absolute(tree: Ptr[LayoutTree], node: i32) -> bool:
+    style = tree.styles + node
+    return style.position == POSITION_ABSOLUTE and style.display != DISPLAY_NONE
+
+
+@device
+def first_absolute(tree: Ptr[LayoutTree], node: i32) -> i32:
+    child = (tree.links + node).first_child
+    while child != NO_NODE and not is_absolute(tree, child):
+        child = (tree.links + child).next_sibling
+    return child
+
+
+@device
+def next_absolute(tree: Ptr[LayoutTree], child: i32) -> i32:
+    child = (tree.links + child).next_sibling
+    while child != NO_NODE and not is_absolute(tree, child):
+        child = (tree.links + child).next_sibling
+    return child
+
+
+@device
+def padding_box(tree: Ptr[LayoutTree], node: i32, axis: u32) -> f32:
+    """The size of the box that absolute children lie in."""
+    work = tree.work + node
+    content = work.width if axis == 0 else work.height
+    return content + work.item.padding[2 * axis] + work.item.padding[2 * axis + 1]
+
+
+@device
+def room_between(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
+    """What is left of the padding box between a child's insets and margins."""
+    style = tree.styles + child
+    item = addressof((tree.work + child).item)
+    whole = padding_box(tree, node, axis)
+    taken = resolve_or_zero(style.inset[2 * axis], whole) + resolve_or_zero(style.inset[2 * axis + 1], whole)
+    return max(whole - taken - item.margin[2 * axis] - item.margin[2 * axis + 1], 0.0)
+
+
+@device
+def held_between(tree: Ptr[LayoutTree], child: i32, axis: u32) -> bool:
+    """Whether both insets of an axis say something."""
+    style = tree.styles + child
+    return not is_auto(style.inset[2 * axis], f32(0)) and not is_auto(style.inset[2 * axis + 1], f32(0))
+
+
+@device
+def limited(tree: Ptr[LayoutTree], child: i32, axis: u32, size: f32) -> f32:
+    item = addressof((tree.work + child).item)
+    return clamp(size, item.least[axis], item.most[axis])
+
+
+@device
+def said_size(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
+    """The size that a child's style says; INDEFINITE where it says none."""
+    item = addressof((tree.work + child).item)
+    if item.size[axis] >= 0.0:
+        return limited(tree, child, axis, item.size[axis])
+    if (tree.styles + child).size[axis].unit == UNIT_STRETCH:
+        return limited(tree, child, axis, room_between(tree, node, child, axis))
+    return f32(INDEFINITE)
+
+
+@device(inline=False)
+def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Find the widths of absolute children, or ask for them."""
+    child = first_absolute(tree, node)
+    if child == NO_NODE:
+        return u32(FLOW_END)
+    while child != NO_NODE:
+        resolve_item(tree, child, padding_box(tree, node, u32(0)), padding_box(tree, node, u32(1)))
+        begin_absolute_child(tree, node, child)
+        child = next_absolute(tree, child)
+    return u32(FLOW_ABSOLUTE_WIDTHS)
+
+
+@device
+def begin_absolute_child(tree: Ptr[LayoutTree], node: i32, child: i32):
+    style = tree.styles + child
+    item = addressof((tree.work + child).item)
+    width = said_size(tree, node, child, u32(0))
+    height = said_size(tree, node, child, u32(1))
+    ratio = style.aspect_ratio > 0.0
+    if width < 0.0:
+        if ratio and height >= 0.0:
+            width = limited(tree, child, u32(0), across(style, item, u32(0), height))
+        elif held_between(tree, child, u32(0)):
+            width = limited(tree, child, u32(0), room_between(tree, node, child, u32(0)))
+    if height < 0.0:
+        if ratio and width >= 0.0:
+            height = limited(tree, child, u32(1), across(style, item, u32(1), width))
+        elif held_between(tree, child, u32(1)):
+            height = limited(tree, child, u32(1), room_between(tree, node, child, u32(1)))
+            if ratio:
+                width = limited(tree, child, u32(0), across(style, item, u32(0), height))
+    item.used[0] = width
+    item.used[1] = height
+    if width < 0.0:
+        ask_widths(tree, child, content_size(item, u32(1), height), line_limit(tree, child))
+
+
+@device(inline=False)
+def find_absolute_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Widths are answered; ask for the heights that come from the content."""
+    child = first_absolute(tree, node)
+    while child != NO_NODE:
+        style = tree.styles + child
+        item = addressof((tree.work + child).item)
+        if item.used[0] < 0.0:
+            answers = addressof((tree.work + child).answers)
+            room = room_between(tree, node, child, u32(0)) - item.edge[0]
+            width = fitting(answers.least_width, room, answers.most_width)
+            if style.size[0].unit == UNIT_MIN_CONTENT:
+                width = answers.least_width
+            elif style.size[0].unit == UNIT_MAX_CONTENT:
+                width = answers.most_width
+            width = transferred(style, item, u32(0), width + item.edge[0])
+            item.used[0] = limited(tree, child, u32(0), width)
+            if item.used[1] < 0.0 and style.aspect_ratio > 0.0:
+                item.used[1] = limited(tree, child, u32(1), across(style, item, u32(1), item.used[0]))
+        if item.used[1] < 0.0:
+            item.flags |= ITEM_NEEDS_CROSS
+            ask_height(tree, child, content_size(item, u32(0), item.used[0]), line_limit(tree, child))
+        else:
+            item.flags |= ITEM_BASE_DEFINITE
+        child = next_absolute(tree, child)
+    return u32(FLOW_ABSOLUTE_HEIGHTS)
+
+
+@device(inline=False)
+def find_absolute_heights(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Sizes are known: put the children in their places, and have them laid out."""
+    child = first_absolute(tree, node)
+    while child != NO_NODE:
+        item = addressof((tree.work + child).item)
+        width = content_size(item, u32(0), item.used[0])
+        if (item.flags & ITEM_NEEDS_CROSS) != 0:
+            content = answered_height(tree, child, width, line_limit(tree, child))
+            item.used[1] = limited(tree, child, u32(1), content + item.edge[1])
+        place_absolute(tree, node, child, u32(0))
+        place_absolute(tree, node, child, u32(1))
+        definite = u32(1) if (item.flags & ITEM_BASE_DEFINITE) != 0 else u32(0)
+        ask_layout(tree, child, width, content_size(item, u32(1), item.used[1]), definite)
+        child = next_absolute(tree, child)
+    return u32(FLOW_END)
+
+
+@device(inline=False)
+def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
+    """Where along an axis an absolute child lies, seen from its parent's content box."""
+    work = tree.work + node
+    style = tree.styles + child
+    item = addressof((tree.work + child).item)
+    whole = padding_box(tree, node, axis)
+    start, end = 2 * axis, 2 * axis + 1
+    from_start = not is_auto(style.inset[start], whole)
+    from_end = not is_auto(style.inset[end], whole)
+    size = item.used[axis]
+    if from_start and from_end:
+        first = has_auto_margin(item.flags, start)
+        last = has_auto_margin(item.flags, end)
+        taken = resolve_or_zero(style.inset[start], whole) + resolve_or_zero(style.inset[end], whole)
+        free = whole - taken - size - item.margin[start] - item.margin[end]
+        if first and last and free > 0.0:
+            item.margin[start] = free / 2.0
+            item.margin[end] = free / 2.0
+        elif first and not last:
+            item.margin[start] = free
+        elif last and not first:
+            item.margin[end] = free
+        # Where too much is said, the side that reading begins at holds.
+        from_start = axis == 1 or (tree.styles + node).direction != RTL
+    if from_start:
+        item.place[axis] = resolve_or_zero(style.inset[start], whole) + item.margin[start] - work.item.padding[start]
+    elif from_end:
+        at = whole - resolve_or_zero(style.inset[end], whole) - item.margin[end] - size
+        item.place[axis] = at - work.item.padding[start]
+    else:
+        item.place[axis] = static_place(tree, node, child, axis)
+
+
+@device
+def static_place(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
+    """Where along an axis a child would lie as the only item of its container."""
+    work = tree.work + node
+    item = addressof((tree.work + child).item)
+    room = work.width if axis == 0 else work.height
+    start, end = 2 * axis, 2 * axis + 1
+    free = room - item.used[axis] - item.margin[start] - item.margin[end]
+    offset = f32(0)
+    if not is_block(tree, node):
+        if axis == main_axis(tree, node):
+            offset = offset_of(alone(u32((tree.styles + node).justify_content)), free, reversed_main(tree, node))
+        else:
+            align = own_direction(tree, node, child, axis, item_alignment(tree, node, child))
+            offset = offset_of(align, free, reversed_cross(tree, node))
+    if from_far_side(tree, node, axis):
+        return room - offset - item.margin[end] - item.used[axis]
+    return offset + item.margin[start]

@@ -1,0 +1,236 @@
+"""The questions HEIGHT and LAYOUT, second half: sizes across the lines, and where items go (section 9.4 to 9.6)."""
+
+from lanewise.desktop.layout.absolute import begin_absolute
+from lanewise.desktop.layout.aligning import (
+    from_far_side,
+    offset_of,
+    own_direction,
+    reversed_cross,
+    reversed_main,
+    share,
+)
+from lanewise.desktop.layout.asking import answer_height, ask_layout
+from lanewise.desktop.layout.flow import definite_in_row
+from lanewise.desktop.layout.items import has_auto_margin, percent_height, stretched
+from lanewise.desktop.layout.keywords import (
+    ALIGN_AUTO,
+    ALIGN_BASELINE,
+    ALIGN_FLEX_START,
+    ALIGN_SAFE,
+    ALIGN_STRETCH,
+    NO_NODE,
+    RTL,
+)
+from lanewise.desktop.layout.lengths import content_size, is_auto, is_block, main_axis, resolve_or_zero
+from lanewise.desktop.layout.lines import first_item, line_length, next_item, outer, wraps
+from lanewise.desktop.layout.numbers import (
+    HEIGHT,
+    ITEM_BASE_DEFINITE,
+    ITEM_STRETCHES,
+    NO_BASELINE,
+)
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.lang.functions import device
+from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.vocabulary import addressof
+
+
+@device
+def item_baseline(tree: Ptr[LayoutTree], child: i32) -> f32:
+    """From the top of a laid out item's border box to its baseline; its lower edge if it has none."""
+    work = tree.work + child
+    if work.answers.baseline == NO_BASELINE:
+        return work.item.used[1]
+    return work.answers.baseline + work.item.padding[2] + (tree.styles + child).border[2]
+
+
+@device
+def by_baseline(tree: Ptr[LayoutTree], child: i32) -> bool:
+    """Whether an item takes part in aligning a row by its baselines."""
+    item = addressof((tree.work + child).item)
+    return item.align == ALIGN_BASELINE and not has_auto_margin(item.flags, u32(2)) and not has_auto_margin(item.flags, u32(3))
+
+
+@device(inline=False)
+def measure_line(tree: Ptr[LayoutTree], node: i32, first: i32):
+    """How large a line is across: as the largest of its items, those aligned by their baselines taken together."""
+    axis = 1 - main_axis(tree, node)
+    largest = f32(0)
+    above = f32(-1e30)
+    below = f32(-1e30)
+    child = first
+    for _ in range((tree.work + first).item.line_count):
+        item = addressof((tree.work + child).item)
+        size = outer(tree, child, axis)
+        largest = max(largest, size)
+        if axis == 1 and by_baseline(tree, child):
+            item.baseline = item_baseline(tree, child)
+            high = item.margin[2] + item.baseline
+            above = max(above, high)
+            below = max(below, size - high)
+        child = next_item(tree, child)
+    line = addressof((tree.work + first).item)
+    line.line_baseline = above
+    line.line_size = max(largest, above + below)
+
+
+@device(inline=False)
+def find_lines(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Lines across: their sizes give the height that was asked for, or they and their items are put in their places."""
+    work = tree.work + node
+    style = tree.styles + node
+    axis = main_axis(tree, node)
+    cross = 1 - axis
+    room = work.width if cross == 0 else work.height
+    gap = resolve_or_zero(style.gap[cross], work.width if cross == 0 else percent_height(tree, node))
+    total = f32(0)
+    lines = u32(0)
+    first = first_item(tree, node)
+    while first != NO_NODE:
+        measure_line(tree, node, first)
+        total += (tree.work + first).item.line_size
+        lines += 1
+        first = (tree.work + first).item.line_end
+    if lines > 1:
+        total += gap * f32(lines - 1)
+    if work.question == HEIGHT:
+        return answer_height(tree, node, total)
+    place_lines(tree, node, cross, room, gap, total, lines)
+    first = first_item(tree, node)
+    while first != NO_NODE:
+        place_line(tree, node, first)
+        first = (tree.work + first).item.line_end
+    return begin_absolute(tree, node)
+
+
+@device
+def place_lines(tree: Ptr[LayoutTree], node: i32, cross: u32, room: f32, gap: f32, total: f32, lines: u32):
+    """Where lines begin, from the beginning of the axis across; a single line that cannot wrap has all the room."""
+    style = tree.styles + node
+    first = first_item(tree, node)
+    if not wraps(tree, node):
+        if first != NO_NODE:
+            (tree.work + first).item.line_size = room
+            (tree.work + first).item.line_place = 0.0
+        return
+    free = room - total
+    align = u32(style.align_content)
+    before = f32(0)
+    between = f32(0)
+    more = f32(0)
+    if align == ALIGN_AUTO or align == ALIGN_STRETCH:
+        more = max(free, 0.0) / f32(max(lines, 1))
+    else:
+        before, between = share(align, free, lines, reversed_cross(tree, node))
+    at = before
+    while first != NO_NODE:
+        line = addressof((tree.work + first).item)
+        line.line_size += more
+        line.line_place = at
+        at += line.line_size + gap + between
+        first = line.line_end
+
+
+@device(inline=False)
+def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
+    """Stretch the items of a line, put them in their places, and have their children laid out."""
+    work = tree.work + node
+    axis = main_axis(tree, node)
+    cross = 1 - axis
+    whole = percent_height(tree, node)
+    room = work.width if axis == 0 else work.height
+    gap = resolve_or_zero((tree.styles + node).gap[axis], work.width if axis == 0 else whole)
+    count = (tree.work + first).item.line_count
+    free = room - line_length(tree, first, axis, gap)
+    autos = u32(0)
+    child = first
+    for _ in range(count):
+        flags = (tree.work + child).item.flags
+        autos += u32(has_auto_margin(flags, 2 * axis)) + u32(has_auto_margin(flags, 2 * axis + 1))
+        child = next_item(tree, child)
+    each = max(free, 0.0) / f32(autos) if autos > 0 and not is_block(tree, node) else f32(0)
+    before = f32(0)
+    between = f32(0)
+    if (autos == 0 or free < 0.0) and not is_block(tree, node):
+        before, between = share(u32((tree.styles + node).justify_content), free, count, reversed_main(tree, node))
+    far = from_far_side(tree, node, axis)
+    near_side = 2 * axis + (u32(1) if far else u32(0))
+    far_side = 2 * axis + (u32(0) if far else u32(1))
+    at = before
+    child = first
+    for _ in range(count):
+        item = addressof((tree.work + child).item)
+        if (item.flags & ITEM_STRETCHES) != 0:
+            item.used[cross] = stretched(tree, child, cross, (tree.work + first).item.line_size)
+        for side in range(2 * axis, 2 * axis + 2):
+            if has_auto_margin(item.flags, side):
+                item.margin[side] = each
+        at += item.margin[near_side]
+        item.place[axis] = room - at - item.used[axis] if far else at
+        at += item.used[axis] + item.margin[far_side] + gap + between
+        place_across(tree, node, child, first)
+        definite = definite_in_row(tree, child) if axis == 0 else definite_in_column(tree, node, child, whole)
+        width = content_size(item, u32(0), item.used[0])
+        ask_layout(tree, child, width, content_size(item, u32(1), item.used[1]), definite)
+        child = next_item(tree, child)
+
+
+@device
+def definite_in_column(tree: Ptr[LayoutTree], node: i32, child: i32, whole: f32) -> u32:
+    """Whether percentages of an item's height mean something to its children."""
+    item = addressof((tree.work + child).item)
+    known = item.size[1] >= 0.0 or (item.flags & ITEM_BASE_DEFINITE) != 0
+    if not is_block(tree, node):
+        known = known or whole >= 0.0
+    return u32(1) if known else u32(0)
+
+
+@device(inline=False)
+def place_across(tree: Ptr[LayoutTree], node: i32, child: i32, first: i32):
+    """Where in its line an item goes, and how far it is moved from there."""
+    work = tree.work + node
+    cross = 1 - main_axis(tree, node)
+    item = addressof((tree.work + child).item)
+    line = addressof((tree.work + first).item)
+    far = from_far_side(tree, node, cross)
+    near_side = 2 * cross + (u32(1) if far else u32(0))
+    far_side = 2 * cross + (u32(0) if far else u32(1))
+    free = line.line_size - outer(tree, child, cross)
+    near_auto = has_auto_margin(item.flags, near_side)
+    far_auto = has_auto_margin(item.flags, far_side)
+    if near_auto or far_auto:
+        spare = max(free, 0.0)
+        if near_auto:
+            item.margin[near_side] = spare / 2.0 if far_auto else spare
+        if far_auto:
+            item.margin[far_side] = spare / 2.0 if near_auto else spare
+        free = min(free, 0.0)
+    offset = f32(0)
+    if cross == 1 and by_baseline(tree, child):
+        offset = line.line_baseline - item.margin[2] - item.baseline
+        if far:
+            offset = free - offset
+    elif not near_auto and not far_auto:
+        align = own_direction(tree, node, child, cross, item.align)
+        if (align & ~u32(ALIGN_SAFE)) == ALIGN_STRETCH or align == ALIGN_BASELINE:
+            align = u32(ALIGN_FLEX_START)
+        offset = offset_of(align, free, reversed_cross(tree, node))
+    at = line.line_place + offset + item.margin[near_side]
+    room = work.width if cross == 0 else work.height
+    item.place[cross] = room - at - item.used[cross] if far else at
+    nudge(tree, node, child)
+
+
+@device
+def nudge(tree: Ptr[LayoutTree], node: i32, child: i32):
+    """Move an item by its insets; where both sides say something, the side that reading begins at does."""
+    style = tree.styles + child
+    item = addressof((tree.work + child).item)
+    for axis in range(u32(2)):
+        whole = (tree.work + node).width if axis == 0 else percent_height(tree, node)
+        start = not is_auto(style.inset[2 * axis], whole)
+        end = not is_auto(style.inset[2 * axis + 1], whole)
+        if end and (not start or (axis == 0 and (tree.styles + node).direction == RTL)):
+            item.place[axis] -= resolve_or_zero(style.inset[2 * axis + 1], whole)
+        elif start:
+            item.place[axis] += resolve_or_zero(style.inset[2 * axis], whole)

@@ -1,0 +1,78 @@
+"""The end of LAYOUT: how far content reaches, and where the node's own baseline is."""
+
+from lanewise.desktop.layout.absolute import is_absolute
+from lanewise.desktop.layout.asking import answer_layout
+from lanewise.desktop.layout.cross import by_baseline, item_baseline
+from lanewise.desktop.layout.keywords import NO_NODE, OVERFLOW_CLIP, RTL
+from lanewise.desktop.layout.lengths import in_flow, main_axis
+from lanewise.desktop.layout.lines import first_item, next_item
+from lanewise.desktop.layout.numbers import NO_BASELINE
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.desktop.layout.text import text_baseline, text_reach
+from lanewise.lang.functions import device
+from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.vocabulary import addressof
+
+
+@device
+def reach_of(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
+    """How far a child and what overflows it reach from the beginning of its parent's content box."""
+    work = tree.work + child
+    item = addressof(work.item)
+    style = tree.styles + child
+    leftward = axis == 0 and (tree.styles + node).direction == RTL
+    start, end = 2 * axis, 2 * axis + 1
+    at = item.place[axis]
+    if leftward:
+        at = (tree.work + node).width - at - item.used[axis]
+        start, end = end, start
+    far = at + item.used[axis]
+    if in_flow(tree, child):
+        far += max(item.margin[end], 0.0) + (tree.work + node).item.padding[end]
+    if style.overflow[axis] <= OVERFLOW_CLIP and style.direction == (tree.styles + node).direction:
+        far = max(far, at + style.border[start] + item.padding[start] + work.answers.reach[axis])
+    return far
+
+
+@device
+def own_baseline(tree: Ptr[LayoutTree], node: i32) -> f32:
+    """That of the first line: of the first item aligned by its baseline, else of the first item."""
+    first = first_item(tree, node)
+    if first == NO_NODE:
+        return f32(NO_BASELINE)
+    chosen = first
+    if main_axis(tree, node) == 0:
+        child = first
+        for _ in range((tree.work + first).item.line_count):
+            if by_baseline(tree, child):
+                chosen = child
+                break
+            child = next_item(tree, child)
+    return (tree.work + chosen).item.place[1] + item_baseline(tree, chosen)
+
+
+@device(inline=False)
+def end_layout(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """All children lie as they must."""
+    right = f32(0)
+    bottom = f32(0)
+    child = (tree.links + node).first_child
+    while child != NO_NODE:
+        if in_flow(tree, child) or is_absolute(tree, child):
+            right = max(right, reach_of(tree, node, child, u32(0)))
+            bottom = max(bottom, reach_of(tree, node, child, u32(1)))
+        child = (tree.links + child).next_sibling
+    return answer_layout(tree, node, own_baseline(tree, node), right, bottom)
+
+
+@device(inline=False)
+def lay_out_leaf(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """A node without children has text or nothing."""
+    work = tree.work + node
+    if (tree.styles + node).text_count == 0:
+        return answer_layout(tree, node, f32(NO_BASELINE), f32(0), f32(0))
+    right, bottom = text_reach(tree, node, work.width, work.height)
+    side = u32(0) if (tree.styles + node).direction == RTL else u32(1)
+    right += work.item.padding[side]
+    bottom += work.item.padding[3]
+    return answer_layout(tree, node, text_baseline(tree, node), right, bottom)

@@ -1,0 +1,158 @@
+"""Layout as one group of threads does it: every node has a thread, which works whenever its children have answered.
+
+Questions go down the tree and answers come up, so that all siblings, and all nodes of a level, are worked on at the same
+time. No thread waits for another: it looks at its nodes once a round, and rounds end at a barrier.
+"""
+
+from lanewise.desktop.layout.absolute import find_absolute_heights, find_absolute_widths
+from lanewise.desktop.layout.asking import answer_height, answer_widths, finish
+from lanewise.desktop.layout.checking import check_links
+from lanewise.desktop.layout.cross import find_lines
+from lanewise.desktop.layout.ending import end_layout, lay_out_leaf
+from lanewise.desktop.layout.flow import begin_flow, find_bases, find_cross, find_widths
+from lanewise.desktop.layout.keywords import NO_NODE
+from lanewise.desktop.layout.numbers import (
+    ASKED,
+    FLOW_ABSOLUTE_HEIGHTS,
+    FLOW_ABSOLUTE_WIDTHS,
+    FLOW_BASES,
+    FLOW_CROSS,
+    FLOW_END,
+    FLOW_LINES,
+    FLOW_WIDTHS,
+    HEIGHT,
+    IDLE,
+    LAYOUT,
+    SCREEN_HEIGHT,
+    SCREEN_LAYOUT,
+    SCREEN_WIDTH,
+    WIDTHS,
+    WIDTHS_LINES,
+    WIDTHS_SUM,
+)
+from lanewise.desktop.layout.placing import place_box
+from lanewise.desktop.layout.screen import begin_root, find_root_width, lay_out_root
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.desktop.layout.text import text_height, text_widths
+from lanewise.desktop.layout.widths import begin_widths, sum_lines, sum_widths
+from lanewise.lang.atomics import atomic_load
+from lanewise.lang.functions import device, kernel
+from lanewise.lang.types import Ptr, i32, u32
+from lanewise.lang.vocabulary import group_id, local_id, shared, threadgroup_barrier, threadgroup_size
+
+
+ROUND_LIMIT = 1 << 20
+"""Far more rounds than any tree takes: a mistake here must not hold a GPU for ever."""
+
+
+@device(inline=False)
+def begin(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The first step of an answer; a node without children gives it at once."""
+    work = tree.work + node
+    if (tree.links + node).first_child == NO_NODE:
+        if work.question == LAYOUT:
+            return lay_out_leaf(tree, node)
+        if work.question == HEIGHT:
+            return answer_height(tree, node, text_height(tree, node, work.width))
+        least, most = text_widths(tree, node, work.height)
+        return answer_widths(tree, node, least, most)
+    if work.question == WIDTHS:
+        return begin_widths(tree, node)
+    return begin_flow(tree, node)
+
+
+@device(inline=False)
+def advance(tree: Ptr[LayoutTree], node: i32, stage: u32) -> u32:
+    """Do what a stage says, and give the next."""
+    if stage == ASKED:
+        return begin(tree, node)
+    if stage == WIDTHS_SUM:
+        return sum_widths(tree, node)
+    if stage == WIDTHS_LINES:
+        return sum_lines(tree, node)
+    if stage == FLOW_WIDTHS:
+        return find_widths(tree, node)
+    if stage == FLOW_BASES:
+        return find_bases(tree, node)
+    if stage == FLOW_CROSS:
+        return find_cross(tree, node)
+    if stage == FLOW_LINES:
+        return find_lines(tree, node)
+    if stage == FLOW_ABSOLUTE_WIDTHS:
+        return find_absolute_widths(tree, node)
+    if stage == FLOW_ABSOLUTE_HEIGHTS:
+        return find_absolute_heights(tree, node)
+    if stage == FLOW_END:
+        return end_layout(tree, node)
+    if stage == SCREEN_WIDTH:
+        return begin_root(tree)
+    if stage == SCREEN_HEIGHT:
+        return find_root_width(tree)
+    if stage == SCREEN_LAYOUT:
+        return lay_out_root(tree)
+    return u32(IDLE)
+
+
+@device
+def work_on(tree: Ptr[LayoutTree], node: i32):
+    """Go on with a node as far as it goes without the answers of its children."""
+    work = tree.work + node
+    while True:
+        stage = atomic_load(work.stage, order="acquire", scope="group")
+        if stage == IDLE or atomic_load(work.pending, order="acquire", scope="group") != 0:
+            return
+        following = advance(tree, node, stage)
+        if following != IDLE:
+            work.stage = following
+        elif u32(node) == tree.count:
+            work.stage = IDLE
+            return
+        else:
+            finish(tree, node)
+
+
+@device
+def first_of_mine() -> u32:
+    """The first node of this thread. Neighbours go to different warps: threads of one warp wait for each other."""
+    warps = threadgroup_size() // 32
+    if threadgroup_size() % 32 != 0:
+        return local_id()
+    return local_id() % 32 * warps + local_id() // 32
+
+
+@device
+def run_layout(tree: Ptr[LayoutTree]):
+    """Lay out a tree: all threads of a group call this, and behind it all of them see the boxes.
+
+    If the links are wrong, `tree.problem` says so and the boxes stay as they were.
+    """
+    ended = shared(u32[2])
+    deepest = check_links(tree, first_of_mine())
+    if tree.problem != 0:
+        return
+    screen = tree.work + tree.count
+    turn = u32(0)
+    while True:
+        for node in range(first_of_mine(), tree.count + 1, threadgroup_size()):
+            work_on(tree, i32(node))
+            if node == tree.count:
+                # Two words in turns: a thread may still read the one while the next round writes the other.
+                ended[turn & 1] = u32(screen.stage == IDLE)
+        threadgroup_barrier()
+        if ended[turn & 1] != 0:
+            break
+        turn += 1
+        assert turn < ROUND_LIMIT, "layout does not come to an end"
+    for depth in range(deepest + 1):
+        for node in range(first_of_mine(), tree.count, threadgroup_size()):
+            if (tree.work + node).depth == depth:
+                place_box(tree, i32(node))
+        threadgroup_barrier()
+    if local_id() == 0:
+        tree.rounds = turn + 1
+
+
+@kernel
+def lay_out(trees: Ptr[LayoutTree]):
+    """Lay out many trees, one a group."""
+    run_layout(trees + group_id())

@@ -1,0 +1,121 @@
+"""What a container asks of its items' styles: how they are aligned, and what their flex base size is."""
+
+from lanewise.desktop.layout.keywords import (
+    ALIGN_AUTO,
+    ALIGN_SAFE,
+    ALIGN_STRETCH,
+    OVERFLOW_HIDDEN,
+    UNIT_AUTO,
+    UNIT_CONTENT,
+    UNIT_PERCENT,
+    UNIT_PX,
+    UNIT_STRETCH,
+)
+from lanewise.desktop.layout.lengths import boxed, clamp, content_size, is_auto, is_block, main_axis, resolve
+from lanewise.desktop.layout.lines import wraps
+from lanewise.desktop.layout.numbers import INDEFINITE, INFINITE, ITEM_AUTO_MARGIN
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.lang.functions import device
+from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.vocabulary import addressof
+
+
+@device
+def has_auto_margin(flags: u32, side: u32) -> bool:
+    return (flags & (u32(ITEM_AUTO_MARGIN) << side)) != 0
+
+
+@device(inline=False)
+def item_alignment(tree: Ptr[LayoutTree], node: i32, child: i32) -> u32:
+    """How a child is aligned across its line; ALIGN_STRETCH only if it is really stretched."""
+    if is_block(tree, node):
+        return u32(ALIGN_STRETCH)
+    align = u32((tree.styles + child).align_self)
+    if align == ALIGN_AUTO:
+        align = u32((tree.styles + node).align_items)
+    if align == ALIGN_AUTO:
+        align = u32(ALIGN_STRETCH)
+    if (align & ~u32(ALIGN_SAFE)) == ALIGN_STRETCH:
+        return u32(ALIGN_STRETCH)
+    return align
+
+
+@device
+def stretches(tree: Ptr[LayoutTree], node: i32, child: i32, whole: f32) -> bool:
+    """Whether a child is as large across as its line; `whole` is what percentages across are parts of."""
+    axis = 1 - main_axis(tree, node)
+    style = tree.styles + child
+    if style.size[axis].unit == UNIT_STRETCH:
+        return True
+    if style.size[axis].unit > UNIT_PERCENT or not is_auto(style.size[axis], whole):
+        return False
+    if is_block(tree, node):
+        return True
+    flags = (tree.work + child).item.flags
+    if has_auto_margin(flags, 2 * axis) or has_auto_margin(flags, 2 * axis + 1):
+        return False
+    return item_alignment(tree, node, child) == ALIGN_STRETCH
+
+
+@device
+def line_limit(tree: Ptr[LayoutTree], child: i32) -> f32:
+    """How long the lines of a child may get while its height is not known; it matters to columns that wrap."""
+    if main_axis(tree, child) == 0 or not wraps(tree, child):
+        return f32(INFINITE)
+    item = addressof((tree.work + child).item)
+    return content_size(item, u32(1), item.most[1])
+
+
+@device(inline=False)
+def style_base(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32, whole: f32) -> f32:
+    """The flex base size that a style gives; INDEFINITE if it comes from the content."""
+    style = tree.styles + child
+    item = addressof((tree.work + child).item)
+    if is_block(tree, node) or style.flex_basis.unit == UNIT_AUTO:
+        size = item.size[axis]
+        if size < 0.0 and style.size[axis].unit == UNIT_STRETCH and whole >= 0.0:
+            size = max(whole - item.margin[2 * axis] - item.margin[2 * axis + 1], item.frame[axis])
+        return size
+    if style.flex_basis.unit == UNIT_STRETCH and whole >= 0.0:
+        return max(whole - item.margin[2 * axis] - item.margin[2 * axis + 1], item.frame[axis])
+    return boxed(style, item, axis, resolve(style.flex_basis, whole))
+
+
+@device
+def content_unit(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> u32:
+    """By which of its content's sizes an item is sized whose flex base size comes from its content."""
+    style = tree.styles + child
+    unit = style.flex_basis.unit
+    if is_block(tree, node) or unit == UNIT_AUTO:
+        unit = style.size[axis].unit
+    return u32(UNIT_CONTENT) if unit == UNIT_AUTO or unit == UNIT_PERCENT or unit == UNIT_PX else unit
+
+
+@device
+def least_is_auto(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32, whole: f32) -> bool:
+    """Whether an item's least size along the main axis comes from its content: nothing is said, and it does not scroll."""
+    style = tree.styles + child
+    if is_block(tree, node) or not is_auto(style.min_size[axis], whole):
+        return False
+    return style.overflow[0] < OVERFLOW_HIDDEN and style.overflow[1] < OVERFLOW_HIDDEN
+
+
+@device
+def stretched(tree: Ptr[LayoutTree], child: i32, axis: u32, room: f32) -> f32:
+    """The size of an item that fills the room with its margins, within its limits."""
+    item = addressof((tree.work + child).item)
+    size = max(room - item.margin[2 * axis] - item.margin[2 * axis + 1], 0.0)
+    return clamp(size, item.least[axis], item.most[axis])
+
+
+@device
+def fitting(least: f32, room: f32, most: f32) -> f32:
+    """fit-content: as wide as there is room, but no wider than the content wants to be nor narrower than it can."""
+    return max(least, min(room, most))
+
+
+@device
+def percent_height(tree: Ptr[LayoutTree], node: i32) -> f32:
+    """What percentages of a container's height are parts of."""
+    work = tree.work + node
+    return work.height if work.definite != 0 else f32(INDEFINITE)

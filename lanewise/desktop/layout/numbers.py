@@ -1,0 +1,59 @@
+"""Numbers that the phases of layout share: questions, stages, flags, and values that stand for something else."""
+
+import math
+
+INDEFINITE = -1.0
+"""A size that is not known. Sizes are never negative."""
+INFINITE = math.inf
+NO_BASELINE = -1e30
+
+WIDTHS, HEIGHT, LAYOUT = range(3)
+"""Questions to a node: how narrow and how wide its content may be; how high it is at a width; lay out its children."""
+
+(
+    IDLE,
+    ASKED,
+    WIDTHS_SUM,
+    WIDTHS_LINES,
+    FLOW_WIDTHS,
+    FLOW_BASES,
+    FLOW_CROSS,
+    FLOW_LINES,
+    FLOW_ABSOLUTE_WIDTHS,
+    FLOW_ABSOLUTE_HEIGHTS,
+    FLOW_END,
+    SCREEN_WIDTH,
+    SCREEN_HEIGHT,
+    SCREEN_LAYOUT,
+    SCREEN_END,
+) = range(15)
+"""How far a node is with its question: what it does next, once no answer is pending."""
+
+KNOWN_WIDTHS, KNOWN_LAYOUT, KNOWN_HEIGHT = 1, 2, 4
+"""What `Answers.known` says; KNOWN_HEIGHT is the first of HEIGHTS bits."""
+HEIGHTS = 4
+
+ITEM_AUTO_MARGIN = 1
+"""The first of four bits, one a side."""
+ITEM_LEAST_AUTO = 16
+"""The least size along the main axis is found from the content."""
+ITEM_BASE_CONTENT = 32
+"""The flex base size is found from the content."""
+ITEM_BASE_DEFINITE = 64
+ITEM_STRETCHES = 128
+"""Its size across is that of its line."""
+ITEM_FROZEN = 256
+ITEM_LOW = 512
+"""While lengths are flexed: it came out below its least size,"""
+ITEM_HIGH = 1024
+"""or above its greatest."""
+ITEM_NEEDS_CROSS = 2048
+"""Its height is found from its content, once its width is known."""
+
+PROBLEM_BAD_LINK, PROBLEM_LINKED_TWICE, PROBLEM_CYCLE = range(1, 4)
+"""What may be wrong with the links of a tree. Where something is, nothing is laid out."""
+PROBLEM_SHIFT = 24
+UPMOST_NODE = (1 << PROBLEM_SHIFT) - 1
+
+DETACHED = 0xFFFFFFFF
+"""The depth of a node that does not belong to the root: a place in the arrays that is not in use."""
