@@ -1,6 +1,8 @@
 """The frame: one kernel of one group, whose phases follow each other with a barrier between them."""
 
+from lanewise.desktop.handlers import make_handling
 from lanewise.desktop.phases.animate import animate, fill_rows
+from lanewise.desktop.phases.arrange import arrange
 from lanewise.desktop.phases.dispatch import dispatch
 from lanewise.desktop.phases.finish import finish_frame
 from lanewise.desktop.phases.geometry import make_geometry
@@ -10,13 +12,17 @@ from lanewise.desktop.phases.palette import mix_palette
 from lanewise.desktop.phases.render import render_tiles
 from lanewise.desktop.phases.tiles import fill_bins, find_dirty
 from lanewise.desktop.phases.visibility import find_visible, sort_widgets
-from lanewise.desktop.limits import THREADS
+from lanewise.desktop.limits import THREADS, TILE
 from lanewise.desktop.state import Desk, GroupMemory
-from lanewise.lang import Ptr, kernel, local_id, shared, thread_count, thread_id, threadgroup_barrier, u32
+from lanewise.lang import Ptr, grid_range, kernel, local_id, shared, thread_count, thread_id, threadgroup_barrier, u32
 
 
-def make_frame(renders):
-    """The kernel of a frame; `renders` says whether its group draws the pixels too, or leaves them to `draw_tiles`."""
+def make_frame(renders, handlers):
+    """The kernel of a frame, with the handlers that its widgets have.
+
+    `renders` says whether its group draws the pixels too, or leaves them to `draw_tiles`.
+    """
+    handle = make_handling(handlers)
 
     @kernel
     def frame(desk: Ptr[Desk], time_ms: u32):
@@ -29,10 +35,12 @@ def make_frame(renders):
         threadgroup_barrier()
         before_ms = desk.frame.time_ms
         dispatch(desk, group, me, time_ms)
+        handle(desk, me)
+        threadgroup_barrier()
         animate(desk, group, me, before_ms)
         threadgroup_barrier()
         fill_rows(desk, me)
-        threadgroup_barrier()
+        arrange(desk, me)
         find_visible(desk, group, me)
         threadgroup_barrier()
         sort_widgets(desk, group, me)
@@ -46,6 +54,16 @@ def make_frame(renders):
         finish_frame(desk, group, me)
 
     return frame
+
+
+@kernel
+def gather_tiles(desk: Ptr[Desk], out: Ptr[u32]):
+    """Copy the dirty tiles of a frame one behind the other, row by row each, so that only they need to leave."""
+    for at in grid_range(desk.frame.dirty_tiles * (TILE * TILE)):
+        tile = u32(desk.scratch.bins[at // (TILE * TILE)].tile)
+        x = tile % desk.tiles_across * TILE + at % TILE
+        y = tile // desk.tiles_across * TILE + at // TILE % TILE
+        out[at] = desk.pixels[y * desk.width + x] if x < desk.width and y < desk.height else 0
 
 
 @kernel

@@ -33,3 +33,5 @@ MAX_DEPTH = 32
 """How deep widgets may be nested."""
 DOUBLE_CLICK_MS = 400
 DRAG_PIXELS = 3
+POPUP_LAYER = 0xFFF0
+"""The layer of popups, above every window's."""

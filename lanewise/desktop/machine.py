@@ -1,42 +1,87 @@
-"""The machine that a desktop runs on: its memory on a device, the events that go to it, and its frames."""
+"""The machine that a desktop runs on: its memory on a device, events on their way to it, frames and their pixels."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lanewise.desktop import limits, theme
-from lanewise.desktop.font import ATLAS_WIDTH, EM, load_font
 from lanewise.desktop.distance import SPREAD
-from lanewise.desktop.frame import draw_tiles, make_frame
-from lanewise.desktop.layout.structures import NodeBox, NodeLinks, NodeStyle
-from lanewise.desktop.state import Desk, FrameState, InputRing, Row, Scratch, Typeface, Widget
+from lanewise.desktop.font import ATLAS_WIDTH, EM, FontTables, load_font
+from lanewise.desktop.frame import draw_tiles, gather_tiles, make_frame
+from lanewise.desktop.layout.structures import Font, LayoutTree, NodeBox, NodeLinks, NodeStyle, NodeWork
+from lanewise.desktop.state import Desk, FrameState, InputEvent, InputRing, Notice, Row, Scratch, Typeface, Widget
+from lanewise.desktop.text import LINE_HEIGHT
 from lanewise.devices.arrays import DeviceArray
-from lanewise.devices.base import Device
+from lanewise.devices.base import Buffer, Device
+from lanewise.errors import ArgumentError
 from lanewise.lang import u32
+
+Array = np.ndarray[Any, Any]
+DRAW_GROUP = 256
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a frame left behind: its state, what happened to widgets, and which tiles of the screen it drew."""
+
+    state: Any
+    """A record of FrameState.dtype."""
+    notices: Array
+    """Records of Notice.dtype, in the order of events."""
+
+    @property
+    def number(self) -> int:
+        """How many frames there were, with this one."""
+        return int(self.state["frame"])
 
 
 class Machine:
-    def __init__(self, device: Device, width: int, height: int, font: Path | None = None, one_group=True) -> None:
+    """A desktop's memory on a device, and the kernels that turn it into frames."""
+
+    def __init__(
+        self,
+        device: Device,
+        width: int,
+        height: int,
+        *,
+        font: Path | None = None,
+        handlers: Sequence[Any] = (),
+        one_group: bool = True,
+    ) -> None:
+        tiles = -(-width // limits.TILE), -(-height // limits.TILE)
+        if width < 1 or height < 1 or tiles[0] * tiles[1] > limits.MAX_TILES:
+            raise ArgumentError(
+                f"a screen of {width} x {height} pixels has {tiles[0] * tiles[1]:,} tiles; "
+                f"it may have 1 to {limits.MAX_TILES:,}, which is 3,840 x 2,160 pixels"
+            )
         self.device = device
         self.width = width
         self.height = height
+        self.one_group = one_group
+        self._events: deque[tuple[int, ...]] = deque()
+        self._ring = np.zeros((), InputRing.dtype)
+        self._frame_kernel = make_frame(one_group, tuple(handlers))
         self._arrays: dict[str, DeviceArray] = {}
-        across = -(-width // limits.TILE)
-        down = -(-height // limits.TILE)
-        tables = load_font(device, font)
-        self.typeface = tables
+        self._allocate(tiles, load_font(device, font))
+
+    def _allocate(self, tiles: tuple[int, int], tables: FontTables) -> None:
+        device = self.device
         face = np.zeros((), Typeface.dtype)
         face["ascent"], face["descent"], face["x_height"] = tables.ascent, tables.descent, tables.x_height
         face["em"], face["spread"], face["atlas_width"] = EM, SPREAD, ATLAS_WIDTH
         face["code_count"] = tables.codes.size
         for name in ("codes", "shapes", "pairs", "atlas"):
-            face[name] = self._keep(name, device.array(getattr(tables, name))).address
-        desk = np.zeros((), Desk.dtype)
-        desk["width"], desk["height"], desk["tiles_across"], desk["tiles_down"] = width, height, across, down
-        made = {
+            face[name] = self._keep(name, device.array(getattr(tables, name)))
+        self._keep("advances", device.array(tables.shapes["advance"][tables.codes].astype(np.float32)))
+        fonts = np.zeros(1, Font.dtype)
+        fonts[0] = (self._arrays["advances"].address, tables.codes.size, LINE_HEIGHT, tables.ascent)
+        addresses = {
             "ring": device.zeros(InputRing),
             "frame": device.zeros(FrameState),
             "widgets": device.zeros(limits.MAX_WIDGETS, Widget),
@@ -50,23 +95,128 @@ class Machine:
             "clipboard": device.zeros(limits.CLIPBOARD_CODES, u32),
             "palettes": device.array(theme.palettes()),
             "scratch": device.zeros(Scratch),
-            "pixels": device.zeros((height, width), u32),
+            "pixels": device.zeros((self.height, self.width), u32),
         }
-        for name, array in made.items():
-            desk[name] = self._keep(name, array).address
+        desk = np.zeros((), Desk.dtype)
+        desk["width"], desk["height"] = self.width, self.height
+        desk["tiles_across"], desk["tiles_down"] = tiles
+        for name, array in addresses.items():
+            desk[name] = self._keep(name, array)
+        self._keep("fonts", device.array(fonts))
+        self._keep("work", device.zeros(limits.MAX_WIDGETS + 1, NodeWork))
+        desk["layout"] = self._keep("layout", device.zeros(LayoutTree))
         self._keep("desk", device.array(desk))
-        state = np.zeros((), FrameState.dtype)
-        self.one_group = one_group
-        self._frame = make_frame(one_group)
+        self._keep("tiles", device.empty((tiles[0] * tiles[1], limits.TILE, limits.TILE), u32))
 
-    def _keep(self, name: str, array: DeviceArray) -> DeviceArray:
+    def _keep(self, name: str, array: DeviceArray) -> int:
         self._arrays[name] = array
-        return array
+        return array.address
 
-    def __getitem__(self, name):
-        return self._arrays[name]
+    # --- memory, as the host may look at it and change it between frames ----------------------------------------------
 
-    def step(self, time_ms: int) -> None:
-        self._frame[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms)
+    def part(self, name: str, start: int = 0, count: int | None = None) -> DeviceArray:
+        """Some elements of one of the machine's arrays, in place."""
+        whole = self._arrays[name]
+        if not whole.shape:
+            return whole
+        size = whole.nbytes // whole.shape[0]
+        count = whole.shape[0] - start if count is None else count
+        buffer = Buffer(self.device, whole.address + start * size, count * size, owner=whole)
+        return DeviceArray(buffer, (count, *whole.shape[1:]), whole.dtype, whole.element)
+
+    def field(self, name: str, struct: Any, field: str, count: int) -> Array:
+        """The first elements of an array inside one of the machine's structures."""
+        kind, offset = struct.dtype.fields[field]
+        element, _ = kind.subdtype
+        buffer = Buffer(self.device, self._arrays[name].address + offset, count * element.itemsize, owner=self)
+        return DeviceArray(buffer, (count,), element, None).get()
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        """Put a tree of widgets on the device; it is laid out and drawn by the next frame."""
+        for name, values in arrays.items():
+            self.part(name, 0, len(values)).set(values)
+        count = len(arrays["widgets"])
+        tree = np.zeros((), LayoutTree.dtype)
+        for name in ("styles", "links", "boxes", "work", "fonts"):
+            tree[name] = self._arrays[name].address
+        tree["text"] = self._arrays["texts"].address
+        tree["count"], tree["available"], tree["rounding"] = count, (self.width, self.height), 1
+        self._arrays["layout"].set(tree)
+        state = self._arrays["frame"].get()
+        for name in ("hovered", "captured", "focused", "open_popup", "click_widget"):
+            state[name] = -1
+        state["widgets"], state["relayout"], state["full_redraw"] = count, 1, 1
+        state["top_layer"] = int(arrays["widgets"]["layer"][arrays["widgets"]["layer"] < limits.POPUP_LAYER].max())
+        self._arrays["frame"].set(state)
+
+    def change_state(self, **fields: Any) -> None:
+        """Change fields of the state between two frames."""
+        state = self._arrays["frame"].get()
+        for name, value in fields.items():
+            state[name] = value
+        self._arrays["frame"].set(state)
+
+    def widget(self, number: int) -> Any:
+        """A copy of one widget, a record of Widget.dtype."""
+        return self.part("widgets", number, 1).get()[0]
+
+    def change_widget(self, number: int, **fields: Any) -> None:
+        """Change fields of a widget between two frames."""
+        record = self.part("widgets", number, 1).get()
+        for name, value in fields.items():
+            record[0][name] = value
+        self.part("widgets", number, 1).set(record)
+
+    # --- input and frames -----------------------------------------------------------------------------------------------
+
+    def send(self, kind: int, x: int, y: int, button: int, modifiers: int, code: int, time_ms: int) -> None:
+        """Put an event in line; frames take them in order, FRAME_EVENTS at a time."""
+        edge = 2**15 - 1
+        place = max(-edge, min(edge, x)), max(-edge, min(edge, y))
+        self._events.append((kind, button & 255, modifiers, *place, code & 0xFFFFFFFF, time_ms & 0xFFFFFFFF))
+
+    @property
+    def waiting(self) -> int:
+        """How many events no frame has taken yet."""
+        return len(self._events)
+
+    def _fill_ring(self) -> None:
+        """Events of the next frame into the ring: no more than a frame takes, so that none is overwritten."""
+        head = int(self._ring["head"])
+        for _ in range(min(len(self._events), limits.FRAME_EVENTS)):
+            self._ring["events"][head % limits.RING_EVENTS] = np.array(self._events.popleft(), InputEvent.dtype)
+            head = (head + 1) & 0xFFFFFFFF
+        self._ring["head"] = head
+        self._arrays["ring"].set(self._ring)
+
+    def step(self, time_ms: int) -> Frame:
+        """Run one frame at this time, and wait for it."""
+        if self._events:
+            self._fill_ring()
+        self._frame_kernel[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms & 0xFFFFFFFF)
         if not self.one_group:
-            draw_tiles[2048, 256](self._arrays["desk"])
+            tiles = self._arrays["tiles"].shape[0]
+            threads = tiles * DRAW_GROUP if self.device.stream_handle is not None else tiles
+            draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
+        state = self._arrays["frame"].get()
+        notices = np.zeros(0, Notice.dtype)
+        if state["notices"]:
+            all_of_them = self.field("scratch", Scratch, "notices", limits.MAX_NOTICES)
+            notices = all_of_them[all_of_them["kind"] != 0]
+        return Frame(state, notices)
+
+    def pixels(self) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
+        """The screen: height x width x 4 bytes, red, green, blue, alpha."""
+        return self._arrays["pixels"].get().view(np.uint8).reshape(self.height, self.width, 4)
+
+    def dirty_tiles(self, frame: Frame) -> tuple[Array, Array]:
+        """The tiles that a frame drew: their numbers, row by row from the upper left, and their pixels.
+
+        Call it before the next frame. Pixels beyond the screen's edges are 0.
+        """
+        count = int(frame.state["dirty_tiles"])
+        words = self.field("scratch", Scratch, "dirty", limits.TILE_WORDS)
+        numbers = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+        if count:
+            gather_tiles[min(count * limits.TILE**2, 1 << 20)](self._arrays["desk"], self._arrays["tiles"])
+        return numbers, self.part("tiles", 0, count).get()

@@ -1,6 +1,6 @@
 """What a desktop is made of in device memory: each structure is defined here once, for the device and for the host."""
 
-from lanewise.desktop.layout.structures import NodeBox, NodeLinks, NodeStyle
+from lanewise.desktop.layout.structures import LayoutTree, NodeBox, NodeLinks, NodeStyle
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
     FRAME_EVENTS,
@@ -158,6 +158,8 @@ class FrameState:
     widgets: u32
     full_redraw: u32
     """Set by the host when pixels are not those of the frame before."""
+    relayout: u32
+    """Set when a style, a text or the screen has changed: the next layout phase finds boxes anew."""
     caret_time: u32
     """Since when the caret stands still; it blinks from then on."""
 
@@ -317,6 +319,7 @@ class Desk:
     styles: Ptr[NodeStyle]
     links: Ptr[NodeLinks]
     boxes: Ptr[NodeBox]
+    layout: Ptr[LayoutTree]
     typeface: Ptr[Typeface]
     texts: Ptr[u32]
     rows: Ptr[Row]

@@ -32,7 +32,6 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
         elif widget.kind == numbers.MENU:
             on = frame.open_popup >= 0 and frame.open_popup == widget.target
         focused = frame.focused == number and (frame.focus_shown != 0 or widget.kind == numbers.FIELD)
-        before = widget.hover + widget.press * 3.0 + widget.toggle * 5.0 + widget.focus * 7.0 + widget.scroll_y
         widget.hover = approach(widget.hover, f32(hovered), delta / HOVER_SECONDS)
         widget.press = approach(widget.press, f32(pressed), delta / PRESS_SECONDS)
         widget.toggle = approach(widget.toggle, f32(on), delta / TOGGLE_SECONDS)
@@ -44,9 +43,10 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
             way = widget.scroll_to - widget.scroll_y
             moved = widget.scroll_y + way * min(delta * SCROLL_RATE, 1.0)
             widget.scroll_y = moved if abs(widget.scroll_to - moved) > 0.5 else widget.scroll_to
-        after = widget.hover + widget.press * 3.0 + widget.toggle * 5.0 + widget.focus * 7.0 + widget.scroll_y
+        moves = widget.hover != f32(hovered) or widget.press != f32(pressed) or widget.scroll_y != widget.scroll_to
+        moves = moves or widget.toggle != f32(on) or widget.focus != f32(focused)
         blinks = widget.kind == numbers.FIELD and frame.focused == number
-        if before != after or blinks or group.theme_mix != f32(frame.theme):
+        if moves or blinks or group.theme_mix != f32(frame.theme):
             group.awake = 1
 
 

@@ -6,7 +6,7 @@ same state to the same result. A barrier ends each event, so that the next one s
 
 from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, NOTHING, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
-from lanewise.desktop.limits import DOUBLE_CLICK_MS, DRAG_PIXELS, MAX_NOTICES, MAX_WIDGETS
+from lanewise.desktop.limits import DOUBLE_CLICK_MS, DRAG_PIXELS, MAX_NOTICES, MAX_WIDGETS, POPUP_LAYER
 from lanewise.desktop.phases.react import react
 from lanewise.desktop.state import Desk, FrameState, GroupMemory, InputEvent
 from lanewise.desktop.tree import next_focus, scroller_of, takes_focus, target_of
@@ -53,7 +53,9 @@ def follow(desk: Ptr[Desk], state: Ptr[FrameState], event: Ptr[InputEvent], hit:
             focus = (desk.links + target).parent
         state.focused = focus
         if hit > 0:
-            state.top_layer += 1
+            window = desk.widgets + (desk.widgets + hit).window
+            if window.kind == numbers.WINDOW and window.layer != state.top_layer:
+                state.top_layer += 1
         return PRESS, target
     elif kind == numbers.POINTER_UP and event.button == 1:
         held = state.captured
@@ -81,6 +83,24 @@ def follow(desk: Ptr[Desk], state: Ptr[FrameState], event: Ptr[InputEvent], hit:
 
 
 @device
+def renumber_layers(desk: Ptr[Desk], state: Ptr[FrameState], me: u32):
+    """Windows were raised so often that layers run out: number them from the bottom, in the order they have."""
+    below = u32(0)
+    is_window = False
+    if me < desk.frame.widgets:
+        widget = desk.widgets + me
+        is_window = widget.kind == numbers.WINDOW
+        for other in range(desk.frame.widgets):
+            if (desk.widgets + other).kind == numbers.WINDOW and (desk.widgets + other).layer < widget.layer:
+                below += 1
+    threadgroup_barrier()
+    if is_window:
+        (desk.widgets + me).layer = 1 + below
+    state.top_layer = 1 + MAX_WIDGETS
+    threadgroup_barrier()
+
+
+@device
 def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
     """Go through the events of the frame; then one thread writes the new state down."""
     state: FrameState
@@ -98,8 +118,12 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
             action, target = follow(desk, addressof(state), event, hit)
             react(desk, addressof(state), me, action, target, hit, event, number)
         threadgroup_barrier()
+    if state.top_layer >= POPUP_LAYER - MAX_WIDGETS:
+        renumber_layers(desk, addressof(state), me)
     if me == 0:
-        # The clipboard is written by the widget that copies, and the rest by this thread.
+        # What widgets write themselves stays; the rest is this thread's to write.
+        state.notices = 0
+        state.relayout = desk.frame.relayout
         state.clipboard_length = desk.frame.clipboard_length
         state.clipboard_count = desk.frame.clipboard_count
         for word in range(u32(STATE_WORDS)):

@@ -6,11 +6,12 @@ Thread `me` changes widget `me` and nothing else, so that no order among threads
 from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
 from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret
-from lanewise.desktop.layout.keywords import LEFT, TOP
+from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE, LEFT, TOP
 from lanewise.desktop.limits import NOTICES_PER_EVENT
+from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, FrameState, InputEvent
 from lanewise.desktop.tree import scroll_limit
-from lanewise.lang import Ptr, bitcast, device, f32, i32, rint, u32
+from lanewise.lang import Ptr, bitcast, device, f32, i32, rint, u8, u32
 
 SPACE = 32
 SMALLEST_WINDOW = 120.0
@@ -158,6 +159,8 @@ def show_page(desk: Ptr[Desk], me: u32, shown: bool):
     """Show a page of tabs, or take it away."""
     widget = desk.widgets + me
     widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
+    (desk.styles + me).display = u8(DISPLAY_FLEX if shown else DISPLAY_NONE)
+    ask_for_layout(desk)
 
 
 @device
@@ -224,6 +227,7 @@ def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, a
         else:
             style.size[0].value = max(x + widget.grab_x, SMALLEST_WINDOW)
             style.size[1].value = max(y + widget.grab_y, SMALLEST_WINDOW)
+            ask_for_layout(desk)
 
 
 @device

@@ -1,0 +1,27 @@
+"""Phase 4, layout: run when a style, a text or the screen has changed; the boxes of before hold otherwise."""
+
+from lanewise.desktop.layout.engine import run_layout
+from lanewise.desktop.numbers import CLIPS, LIST
+from lanewise.desktop.state import Desk
+from lanewise.lang import Ptr, device, threadgroup_barrier, u32
+
+
+@device
+def arrange(desk: Ptr[Desk], me: u32):
+    """Lay out the tree if something asked for it; all threads of the group take part."""
+    if desk.frame.relayout != 0:
+        run_layout(desk.layout)
+        threadgroup_barrier()
+        if me < desk.frame.widgets:
+            widget = desk.widgets + me
+            if widget.flags & CLIPS != 0 and widget.kind != LIST:
+                widget.content_height = (desk.boxes + me).content_height
+        if me == 0:
+            desk.frame.relayout = 0
+        threadgroup_barrier()
+
+
+@device
+def ask_for_layout(desk: Ptr[Desk]):
+    """Say that boxes no longer fit; any thread may, in a phase before this one."""
+    desk.frame.relayout = 1
