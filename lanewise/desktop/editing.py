@@ -158,9 +158,7 @@ def point_caret(desk: Ptr[Desk], me: u32, x: f32, selecting: bool):
     inside = x - f32(widget.x) - FIELD_PADDING + widget.scroll_x
     secret = widget.flags & numbers.SECRET != 0
     codes = desk.texts + widget.text
-    move_caret(
-        desk, me, caret_at(desk.typeface, codes, widget.length, widget.font_size, secret, inside), selecting
-    )
+    move_caret(desk, me, caret_at(desk.typeface, codes, widget.length, widget.font_size, secret, inside), selecting)
 
 
 @device

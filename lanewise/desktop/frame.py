@@ -1,6 +1,9 @@
 """The frame: one kernel of one group, whose phases follow each other with a barrier between them."""
 
+import functools
+
 from lanewise.desktop.handlers import make_handling
+from lanewise.desktop.limits import THREADS, TILE
 from lanewise.desktop.phases.animate import animate, fill_rows
 from lanewise.desktop.phases.arrange import arrange
 from lanewise.desktop.phases.dispatch import dispatch
@@ -12,11 +15,11 @@ from lanewise.desktop.phases.palette import mix_palette
 from lanewise.desktop.phases.render import render_tiles
 from lanewise.desktop.phases.tiles import fill_bins, find_dirty
 from lanewise.desktop.phases.visibility import find_visible, sort_widgets
-from lanewise.desktop.limits import THREADS, TILE
 from lanewise.desktop.state import Desk, GroupMemory
 from lanewise.lang import Ptr, grid_range, kernel, local_id, shared, thread_count, thread_id, threadgroup_barrier, u32
 
 
+@functools.cache
 def make_frame(renders, handlers):
     """The kernel of a frame, with the handlers that its widgets have.
 

@@ -121,5 +121,3 @@ def make_handling(handlers):
                             call(widget.handler, desk, notice.widget, notice.kind, notice.value)
 
     return handle
-
-

@@ -53,8 +53,16 @@ def look_button(desk: Ptr[Desk], me: u32, first: u32) -> u32:
             low = faded(low, 0.45)
         used = add_box(desk, me, used, x, y, w, h, CORNER, top, low)
         return centred_text(desk, me, used, x, w, shade(desk, theme.ON_ACCENT), first)
-    top = mix(mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), hover), shade(desk, theme.CONTROL_PRESS), press)
-    low = mix(mix(shade(desk, theme.CONTROL_LOW), shade(desk, theme.CONTROL_HOVER), hover), shade(desk, theme.CONTROL_PRESS), press)
+    top = mix(
+        mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), hover),
+        shade(desk, theme.CONTROL_PRESS),
+        press,
+    )
+    low = mix(
+        mix(shade(desk, theme.CONTROL_LOW), shade(desk, theme.CONTROL_HOVER), hover),
+        shade(desk, theme.CONTROL_PRESS),
+        press,
+    )
     edge = mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), hover * 0.35)
     used = add_edge(desk, me, used, x, y, w, h, CORNER, top, low, 1.0, edge)
     return centred_text(desk, me, used, x, w, text_colour(desk, me), first)
@@ -135,9 +143,7 @@ def look_menu(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     at_y = y + rint(h * 0.5)
     bend = 2.4 - 4.8 * eased(widget.toggle)
     colour = shade(desk, theme.TEXT_MUTED)
-    return add_stroke(
-        desk, me, used, at_x - 4.5, at_y - bend, at_x, at_y + bend, at_x + 4.5, at_y - bend, 1.8, colour
-    )
+    return add_stroke(desk, me, used, at_x - 4.5, at_y - bend, at_x, at_y + bend, at_x + 4.5, at_y - bend, 1.8, colour)
 
 
 @device

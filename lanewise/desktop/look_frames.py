@@ -96,12 +96,10 @@ def look_grip(desk: Ptr[Desk], me: u32) -> u32:
     right = f32(widget.x + widget.w) - 5.0
     bottom = f32(widget.y + widget.h) - 5.0
     colour = faded(shade(desk, theme.TEXT_MUTED), 0.45 + 0.55 * widget.hover)
-    used = add_stroke(
-        desk, me, 0, right - 8.0, bottom, right - 4.0, bottom - 4.0, right, bottom - 8.0, 1.4, colour
-    )
-    return add_stroke(
-        desk, me, used, right - 4.0, bottom, right - 2.0, bottom - 2.0, right, bottom - 4.0, 1.4, colour
-    )
+    used = add_stroke(desk, me, 0, right - 8.0, bottom, right - 4.0, bottom - 4.0, right, bottom - 8.0, 1.4, colour)
+    return add_stroke(desk, me, used, right - 4.0, bottom, right - 2.0, bottom - 2.0, right, bottom - 4.0, 1.4, colour)
+
+
 @device
 def look_popup(desk: Ptr[Desk], me: u32) -> u32:
     """The box that holds the lines of a menu."""

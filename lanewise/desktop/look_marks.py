@@ -31,7 +31,11 @@ def look_checkbox(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     used = focus_ring(desk, me, 0, x, y, MARK, MARK, 5.0)
     off_fill = mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), widget.hover)
     fill = mix(off_fill, mix(shade(desk, theme.ACCENT), shade(desk, theme.ACCENT_HOVER), widget.hover), on)
-    edge = mix(mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6), shade(desk, theme.ACCENT_LOW), on)
+    edge = mix(
+        mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6),
+        shade(desk, theme.ACCENT_LOW),
+        on,
+    )
     used = add_edge(desk, me, used, x, y, MARK, MARK, 5.0, fill, fill, 1.25, edge)
     if on > 0.0:
         colour = shade(desk, theme.ON_ACCENT)
@@ -65,7 +69,11 @@ def look_radio(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     used = focus_ring(desk, me, 0, x, y, MARK, MARK, MARK * 0.5)
     off_fill = mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), widget.hover)
     fill = mix(off_fill, mix(shade(desk, theme.ACCENT), shade(desk, theme.ACCENT_HOVER), widget.hover), on)
-    edge = mix(mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6), shade(desk, theme.ACCENT_LOW), on)
+    edge = mix(
+        mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6),
+        shade(desk, theme.ACCENT_LOW),
+        on,
+    )
     used = add_edge(desk, me, used, x, y, MARK, MARK, MARK * 0.5, fill, fill, 1.25, edge)
     if on > 0.0:
         side = 7.4 * on
@@ -124,7 +132,16 @@ def look_slider(desk: Ptr[Desk], me: u32) -> u32:
         reach = 6.0 * halo
         ring = faded(shade(desk, theme.FOCUS), 0.6 * halo)
         used = add_box(
-            desk, me, used, at - reach, middle - side * 0.5 - reach, side + 2.0 * reach, side + 2.0 * reach, side, ring, ring
+            desk,
+            me,
+            used,
+            at - reach,
+            middle - side * 0.5 - reach,
+            side + 2.0 * reach,
+            side + 2.0 * reach,
+            side,
+            ring,
+            ring,
         )
     used = focus_ring(desk, me, used, at, middle - side * 0.5, side, side, side * 0.5)
     shadow = faded(shade(desk, theme.SHADOW), 0.8)

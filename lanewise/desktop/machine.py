@@ -20,7 +20,7 @@ from lanewise.desktop.text import LINE_HEIGHT
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device
 from lanewise.errors import ArgumentError
-from lanewise.lang import u32
+from lanewise.lang.types import u32
 
 Array = np.ndarray[Any, Any]
 DRAW_GROUP = 256
@@ -167,7 +167,7 @@ class Machine:
             record[0][name] = value
         self.part("widgets", number, 1).set(record)
 
-    # --- input and frames -----------------------------------------------------------------------------------------------
+    # --- input and frames ---------------------------------------------------------------------------------------------
 
     def send(self, kind: int, x: int, y: int, button: int, modifiers: int, code: int, time_ms: int) -> None:
         """Put an event in line; frames take them in order, FRAME_EVENTS at a time."""

@@ -1,6 +1,6 @@
 """Numbers with names that host and device share: kinds of events, widgets and primitives, flags, keys."""
 
-# --- events, in the vocabulary of rendercanvas -------------------------------------------------------------------------
+# --- events, in the vocabulary of rendercanvas ------------------------------------------------------------------------
 POINTER_MOVE = 1
 POINTER_DOWN = 2
 POINTER_UP = 3
@@ -59,7 +59,7 @@ KEY_NAMES = {
     "PageDown": KEY_PAGE_DOWN,
 }
 
-# --- widgets -----------------------------------------------------------------------------------------------------------
+# --- widgets ----------------------------------------------------------------------------------------------------------
 NONE = 0
 BOX = 1
 """Draws nothing; holds others."""
@@ -127,7 +127,7 @@ NOTICE_NAMES = {
     KEY: "key",
 }
 
-# --- primitives --------------------------------------------------------------------------------------------------------
+# --- primitives -------------------------------------------------------------------------------------------------------
 P_NONE = 0
 P_BOX = 1
 P_SHADOW = 2

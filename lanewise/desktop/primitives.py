@@ -222,9 +222,7 @@ def add_line(
 
 
 @device
-def add_paragraph(
-    desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, colour: u32, first: u32
-) -> u32:
+def add_paragraph(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, colour: u32, first: u32) -> u32:
     """The widget's text in a box: lines end at newlines and, where they would be too long, between words."""
     widget = desk.widgets + me
     size = widget.font_size

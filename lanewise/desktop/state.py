@@ -269,7 +269,7 @@ class BinEntry:
 
 @struct
 class Bin:
-    """What a dirty tile shows. `solid` tiles have one colour; `count` above BIN_ENTRIES: look through all primitives."""
+    """What a dirty tile shows. `solid` tiles have one colour; `count` above BIN_ENTRIES: go through all primitives."""
 
     tile: u16
     solid: u16

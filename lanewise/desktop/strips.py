@@ -10,6 +10,9 @@ from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
 from lanewise.lang import Ptr, device, f32, i32, sqrt, u32
 
+PLAIN = 2
+"""Stands in a bin for the number of glyphs where a box shows none of its edges in a tile."""
+
 
 @device
 def unit(x: f32) -> f32:
@@ -41,7 +44,7 @@ def segment_distance(x: f32, y: f32, ax: f32, ay: f32, bx: f32, by: f32) -> f32:
 
 @device
 def atlas_distance(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
-    """The distance stored in the atlas at this place of a glyph, between its four neighbours; in pixels of the atlas."""
+    """The distance stored in the atlas at this place of a glyph, between four neighbours; in pixels of the atlas."""
     within_u = min(max(u - 0.5, 0.0), f32(glyph.w) - 1.001)
     within_v = min(max(v - 0.5, 0.0), f32(glyph.h) - 1.001)
     column = u32(within_u)
@@ -94,6 +97,19 @@ def make_strip(pixels, step_x, step_y):
                 + blue_of(p.edge) * edge
                 + (blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part) * fill
             )
+
+    @device
+    def draw_plain(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
+        """A box far from its edges: what `draw_box` comes to there, to the bit."""
+        for i in range(pixels):
+            px = f32(x + i * step_x) + 0.5
+            py = f32(y + i * step_y) + 0.5
+            part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
+            fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
+            keep = 1.0 - fill
+            red[i] = red[i] * keep + (red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part) * fill
+            green[i] = green[i] * keep + (green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part) * fill
+            blue[i] = blue[i] * keep + (blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part) * fill
 
     @device
     def draw_shadow(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -166,7 +182,7 @@ def make_strip(pixels, step_x, step_y):
         green: Ptr[f32],
         blue: Ptr[f32],
     ):
-        """Glyphs `first` on. Of the primitive, a is pixels of the atlas per pixel, b its inverse and the extra weight."""
+        """Glyphs `first` on. For what the primitive's numbers mean see `begin_text`."""
         face = desk.typeface
         alpha = alpha_of(p.fill)
         for k in range(count):
@@ -198,7 +214,9 @@ def make_strip(pixels, step_x, step_y):
         green: Ptr[f32],
         blue: Ptr[f32],
     ):
-        if p.kind == P_BOX:
+        if p.kind == P_BOX and count == PLAIN:
+            draw_plain(p, x, y, red, green, blue)
+        elif p.kind == P_BOX:
             draw_box(p, x, y, red, green, blue)
         elif p.kind == P_TEXT:
             draw_text(desk, p, first, count, x, y, red, green, blue)
@@ -223,15 +241,16 @@ def make_strip(pixels, step_x, step_y):
                 red[i] = red_of(found.colour)
                 green[i] = green_of(found.colour)
                 blue[i] = blue_of(found.colour)
-        elif found.count <= BIN_ENTRIES:
-            for k in range(found.count):
-                entry = entry_of(found, k)
-                p = desk_primitive(desk, u32(entry.slot))
-                draw_primitive(desk, p, entry.first, u32(entry.count), i32(left), i32(top), red, green, blue)
-        else:
-            for k in range(desk.frame.primitives):
-                p = desk_primitive(desk, u32(desk.scratch.draw_list[k]))
-                draw_primitive(desk, p, p.data, p.count, i32(left), i32(top), red, green, blue)
+        # One place that draws, whether primitives come from the bin or from the whole list: so the code that draws is
+        # part of this function, and the strip stays in registers.
+        listed = found.count <= BIN_ENTRIES
+        count = u32(0) if found.solid != 0 else found.count if listed else desk.frame.primitives
+        for k in range(count):
+            slot = u32(entry_of(found, k).slot) if listed else u32(desk.scratch.draw_list[k])
+            p = desk_primitive(desk, slot)
+            first = entry_of(found, k).first if listed else p.data
+            glyphs = u32(entry_of(found, k).count) if listed else p.count if p.kind == P_TEXT else u32(0)
+            draw_primitive(desk, p, first, glyphs, i32(left), i32(top), red, green, blue)
         for i in range(pixels):
             at_x = left + u32(i * step_x)
             at_y = top + u32(i * step_y)

@@ -34,9 +34,7 @@ def kerning(face: Ptr[Typeface], first: u32, second: u32) -> f32:
 
 
 @device
-def break_line(
-    face: Ptr[Typeface], codes: Ptr[u32], start: u32, length: u32, size: f32, width: f32
-) -> tuple[u32, u32]:
+def break_line(face: Ptr[Typeface], codes: Ptr[u32], start: u32, length: u32, size: f32, width: f32) -> tuple[u32, u32]:
     """Where the line that begins at `start` ends, and where the next begins; beyond the length if there is none.
 
     A line ends at a newline, or before the first word that reaches beyond the width.
@@ -106,7 +104,6 @@ def place_glyphs(
     """Place the glyphs of a line from `first` on; gives how many there are, and a number that says what they are."""
     face = desk.typeface
     glyphs = Ptr[Glyph](desk.scratch.glyphs)
-    across = size / face.em
     down = vertical_scale(face, size)
     pen = f32(0)
     before = u32(0)

@@ -1,4 +1,4 @@
-"""Phase 3, event dispatch: one event after the other; every thread follows all of them, and its widget reacts to its own.
+"""Phase 3, event dispatch: one event after the other; every thread follows all, and its widget reacts to its own.
 
 What an event means for the whole desktop (hover, capture, focus, clicks) every thread works out for itself, from the
 same state to the same result. A barrier ends each event, so that the next one sees what this one has changed.

@@ -107,4 +107,3 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         if me == desk.frame.visible - 1:
             desk.frame.primitives = start + group.counts[me]
     threadgroup_barrier()
-

@@ -8,7 +8,7 @@ from lanewise.desktop.state import Bin, Desk
 from lanewise.desktop.strips import make_strip
 from lanewise.lang import ON_GPU, Ptr, device, u32
 
-COLUMN = 4
+COLUMN = 2
 """Pixels of a strip on a GPU: more of them share what is read of a primitive, and take more registers."""
 
 draw_row = make_strip(TILE, 1, 0)

@@ -5,7 +5,7 @@ from lanewise.desktop.numbers import P_BOX, P_NONE, P_TEXT
 from lanewise.desktop.phases.geometry import count_before
 from lanewise.desktop.primitives import WORDS
 from lanewise.desktop.state import Bin, Desk, Glyph, GroupMemory, Primitive
-from lanewise.desktop.strips import desk_primitive
+from lanewise.desktop.strips import PLAIN, desk_primitive
 from lanewise.lang import (
     Ptr,
     atomic_add,
@@ -77,28 +77,29 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
 
 
 @device
-def covers(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
-    """Whether a box hides all that is under it in a tile: it is opaque, and no edge or corner of it is near."""
-    if p.kind != P_BOX or p.fill >> 24 != 255 or p.fill_end >> 24 != 255:
-        return False
-    if left < p.left or top < p.top or right > p.right or bottom > p.bottom:
+def shows_no_edge(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
+    """Whether a tile lies inside of a box, and no edge, border or corner of it is near."""
+    if p.kind != P_BOX or left < p.left or top < p.top or right > p.right or bottom > p.bottom:
         return False
     edge = p.border + 0.5
     corner = max(p.radius, edge)
-    across = f32(left) - p.ax
-    to_right = p.bx - f32(right)
-    down = f32(top) - p.ay
-    to_bottom = p.by - f32(bottom)
-    near_x = min(across, to_right)
-    near_y = min(down, to_bottom)
-    # A box whose edges lie on whole pixels ends sharply; one that fills the screen has no edges to be seen.
-    square = p.radius == 0.0 and p.border == 0.0
-    within = square and near_x >= 0.0 and near_y >= 0.0
-    return within or (near_x >= corner and near_y >= edge) or (near_x >= edge and near_y >= corner)
+    near_x = min(f32(left) - p.ax, p.bx - f32(right))
+    near_y = min(f32(top) - p.ay, p.by - f32(bottom))
+    # A box without round corners whose edges lie on whole pixels ends sharply.
+    square = p.radius == 0.0 and p.border == 0.0 and near_x >= 0.0 and near_y >= 0.0
+    return square or (near_x >= corner and near_y >= edge) or (near_x >= edge and near_y >= corner)
 
 
 @device
-def touching_glyphs(desk: Ptr[Desk], p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> tuple[u32, u32]:
+def hides(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
+    """Whether a primitive hides all that is under it in a tile."""
+    return p.fill >> 24 == 255 and p.fill_end >> 24 == 255 and shows_no_edge(p, left, top, right, bottom)
+
+
+@device
+def touching_glyphs(
+    desk: Ptr[Desk], p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32
+) -> tuple[u32, u32]:
     """The first glyph of a text that touches a tile, and how many there are up to the last one that does."""
     first = u32(0)
     beyond = u32(0)
@@ -128,7 +129,7 @@ def fill_bins(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
             lowest -= 1
             p = desk_primitive(desk, u32(desk.scratch.draw_list[lowest]))
             if p.left < right and p.right > left and p.top < bottom and p.bottom > top:
-                hidden = covers(p, left, top, right, bottom)
+                hidden = hides(p, left, top, right, bottom)
                 if hidden and topmost and p.fill == p.fill_end:
                     found.solid = 1
                     found.colour = p.fill
@@ -144,6 +145,8 @@ def fill_bins(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
                     glyphs = u32(1)
                     if p.kind == P_TEXT:
                         first, glyphs = touching_glyphs(desk, p, left, top, right, bottom)
+                    elif shows_no_edge(p, left, top, right, bottom):
+                        glyphs = u32(PLAIN)
                     if glyphs > 0:
                         if count < BIN_ENTRIES:
                             found.entries[count].slot = slot

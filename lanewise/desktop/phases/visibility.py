@@ -124,5 +124,3 @@ def sort_widgets(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
             if key != OUT_OF_SIGHT and following == OUT_OF_SIGHT:
                 desk.frame.visible = me + 1
         threadgroup_barrier()
-
-

@@ -1,12 +1,12 @@
 """The toolkit: trees of widgets built in Python in a few lines, which then live on the device.
 
-    from lanewise.desktop import ui
+from lanewise.desktop import ui
 
-    def save(event):
-        print("saved", name.text)
+def save(event):
+    print("saved", name.text)
 
-    name = ui.Field("Ada")
-    desktop = ui.Desktop(ui.Window("Hello", ui.Label("Your name"), name, ui.Button("Save", on_click=save)))
+name = ui.Field("Ada")
+desktop = ui.Desktop(ui.Window("Hello", ui.Label("Your name"), name, ui.Button("Save", on_click=save)))
 """
 
 from lanewise.desktop.ui.containers import Column, Page, Panel, Popup, Row, Scroll, Spacer, Tabs, Window

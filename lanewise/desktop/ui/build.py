@@ -33,7 +33,7 @@ class Built:
 
 
 def build(root: Node) -> Built:
-    """Number the nodes of a tree, parents before children, and fill the arrays; an ArgumentError says what is too much."""
+    """Number the nodes of a tree, parents before children, and fill the arrays; says what is too much."""
     nodes, parents = _number(root)
     builder = _Builder(nodes, parents)
     for number in range(len(nodes)):
@@ -112,16 +112,15 @@ class _Builder:
         self.texts += [0] * (int(widget["capacity"]) - len(node.initial_text))
         measured = 0 if node.kind in SINGLE_LINE or node.children else len(node.initial_text)
         font_size = float(node.fields["font_size"])
-        self.styles.append(
-            dataclasses.replace(node.layout, text_start=start, text_count=measured, font_size=font_size)
-        )
+        self.styles.append(dataclasses.replace(node.layout, text_start=start, text_count=measured, font_size=font_size))
         if node.rows:
             widget["first_row"] = len(self.rows)
             for row in node.rows:
                 self.rows.append((len(self.texts), len(row)))
                 self.texts += map(ord, row)
         if node.picture is not None:
-            widget["picture"], widget["picture_height"], widget["picture_width"] = self.pixels, *node.picture.shape
+            widget["picture"] = self.pixels
+            widget["picture_height"], widget["picture_width"] = node.picture.shape
             self.pictures.append(node.picture.ravel())
             self.pixels += node.picture.size
         if node.device_handler is not None:

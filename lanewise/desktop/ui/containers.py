@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, ClassVar
 
 from lanewise.desktop import numbers
 from lanewise.desktop.ui.node import Handler, Node, colours
@@ -21,26 +21,31 @@ def new_group() -> int:
 class Row(Node):
     """Widgets from left to right."""
 
-    style = {"flex_direction": "row", "column_gap": 12, "row_gap": 12, "align_items": "center"}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {
+        "flex_direction": "row",
+        "column_gap": 12,
+        "row_gap": 12,
+        "align_items": "center",
+    }
 
 
 class Column(Node):
     """Widgets from top to bottom."""
 
-    style = {"flex_direction": "column", "column_gap": 12, "row_gap": 12}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "column_gap": 12, "row_gap": 12}
 
 
 class Spacer(Node):
     """Takes the room that others leave."""
 
-    style = {"flex_grow": 1}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"flex_grow": 1}
 
 
 class Panel(Node):
     """A column on a surface of its own."""
 
     kind = numbers.PANEL
-    style = {"flex_direction": "column", "row_gap": 12, "padding": 16}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "row_gap": 12, "padding": 16}
 
     def __init__(self, *children: Node, background: str | None = None, radius: float = 10, **rest: Any) -> None:
         super().__init__(*children, fields={"radius": radius} | colours(background, None), **rest)
@@ -49,7 +54,7 @@ class Panel(Node):
 class Scroll(Node):
     """A column that is scrolled where it is higher than its box."""
 
-    style = {  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {
         "flex_direction": "column",
         "row_gap": 12,
         "overflow_y": "hidden",
@@ -67,7 +72,7 @@ class Popup(Node):
     """The lines of a menu, below it and above all else."""
 
     kind = numbers.POPUP
-    style = {  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {
         "flex_direction": "column",
         "position": "absolute",
         "inset": ("100%", "auto", "auto", 0),
@@ -81,20 +86,25 @@ class Tab(Node):
     """One of the words that tabs are chosen by."""
 
     kind = numbers.TAB
-    style = {"padding": (10, 16), "height": 40}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"padding": (10, 16), "height": 40}
 
 
 class Page(Node):
     """What one tab shows."""
 
     kind = numbers.PAGE
-    style = {"flex_direction": "column", "row_gap": 12, "flex_grow": 1, "padding": (16, 0, 0, 0)}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {
+        "flex_direction": "column",
+        "row_gap": 12,
+        "flex_grow": 1,
+        "padding": (16, 0, 0, 0),
+    }
 
 
 class Tabs(Node):
     """Pages of which one is seen: `ui.Tabs({"General": ui.Column(...), "Look": ui.Column(...)})`."""
 
-    style = {"flex_direction": "column", "flex_grow": 1}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "flex_grow": 1}
 
     def __init__(
         self, pages: dict[str, Node], *, chosen: int = 0, on_change: Handler | None = None, **rest: Any
@@ -123,7 +133,7 @@ class Window(Node):
     """A window with a title bar; it is moved by the bar, resized by its corner and closed by the cross."""
 
     kind = numbers.WINDOW
-    style = {"flex_direction": "column", "position": "absolute"}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "position": "absolute"}
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""Widgets that people read, press, type in and move: labels, buttons, marks, sliders, fields, lists, menus, pictures."""
+"""Widgets that people read, press, type in and move: labels, buttons, marks, fields, lists, menus, pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Button(Node):
     """A button; `accent` makes it the main one."""
 
     kind = numbers.BUTTON
-    style = {"padding": (8, 18), "height": 34, "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"padding": (8, 18), "height": 34, "flex_shrink": 0}
 
     def __init__(
         self,
@@ -65,9 +65,7 @@ class Button(Node):
 class _Mark(Node):
     """What a checkbox, a switch and a radio button have in common."""
 
-    def __init__(
-        self, text: str, *, checked: bool = False, on_change: Handler | None = None, **rest: Any
-    ) -> None:
+    def __init__(self, text: str, *, checked: bool = False, on_change: Handler | None = None, **rest: Any) -> None:
         fields = rest.pop("fields", {}) | {"value": float(checked), "toggle": float(checked)}
         flags = FOCUSABLE | (CHECKED if checked else 0)
         super().__init__(text=text, flags=flags, fields=fields, handlers={CHANGED: on_change}, **rest)
@@ -77,22 +75,22 @@ class Checkbox(_Mark):
     """A box to check."""
 
     kind = numbers.CHECKBOX
-    style = {"padding": (4, 0, 4, 27), "height": 26, "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"padding": (4, 0, 4, 27), "height": 26, "flex_shrink": 0}
 
 
 class Switch(_Mark):
     """A switch, on or off."""
 
     kind = numbers.SWITCH
-    style = {"padding": (4, 0, 4, 48), "height": 28, "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"padding": (4, 0, 4, 48), "height": 28, "flex_shrink": 0}
 
 
 class Radio(_Mark):
     """A choice of several: those with the same `group` exclude each other."""
 
     kind = numbers.RADIO
-    style = {"padding": (4, 0, 4, 27), "height": 26, "flex_shrink": 0}  # noqa: RUF012
-    _groups: dict[str, int] = {}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"padding": (4, 0, 4, 27), "height": 26, "flex_shrink": 0}
+    _groups: ClassVar[dict[str, int]] = {}
 
     def __init__(self, text: str, *, group: str, **rest: Any) -> None:
         number = self._groups.setdefault(group, 0) or new_group()
@@ -104,7 +102,7 @@ class Slider(Node):
     """A value between two limits, in steps or not."""
 
     kind = numbers.SLIDER
-    style = {"height": 28, "min_width": 80, "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"height": 28, "min_width": 80, "flex_shrink": 0}
 
     def __init__(
         self,
@@ -126,7 +124,7 @@ class Progress(Node):
     """How far something is."""
 
     kind = numbers.PROGRESS
-    style = {"height": 8, "min_width": 80, "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"height": 8, "min_width": 80, "flex_shrink": 0}
 
     def __init__(self, value: float = 0, *, maximum: float = 100, **rest: Any) -> None:
         super().__init__(fields={"value": value, "maximum": maximum}, **rest)
@@ -136,7 +134,7 @@ class Field(Node):
     """A line of text to write; `secret` shows dots."""
 
     kind = numbers.FIELD
-    style = {"height": 36, "min_width": 120, "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"height": 36, "min_width": 120, "flex_shrink": 0}
 
     def __init__(
         self,
@@ -160,14 +158,20 @@ class ListRow(Node):
     """A place for a visible row of a list."""
 
     kind = numbers.ROW
-    style = {"position": "absolute", "inset": (0, 0, "auto", 0), "height": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"position": "absolute", "inset": (0, 0, "auto", 0), "height": 0}
 
 
 class List(Node):
     """Rows of text to scroll through and choose from; only those that are seen take up widgets."""
 
     kind = numbers.LIST
-    style = {"flex_grow": 1, "flex_basis": 0, "min_height": 60, "overflow_y": "hidden", "overflow_x": "hidden"}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {
+        "flex_grow": 1,
+        "flex_basis": 0,
+        "min_height": 60,
+        "overflow_y": "hidden",
+        "overflow_x": "hidden",
+    }
 
     def __init__(
         self,
@@ -191,24 +195,22 @@ class _Item(Node):
     """A line of a menu."""
 
     kind = numbers.ITEM
-    style = {"height": 32, "padding": (6, 12), "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"height": 32, "padding": (6, 12), "flex_shrink": 0}
 
 
 class _MenuButton(Node):
     """The button of a menu, which shows the line that was chosen."""
 
     kind = numbers.MENU
-    style = {"height": 36, "flex_grow": 1, "padding": (6, 34, 6, 12)}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"height": 36, "flex_grow": 1, "padding": (6, 34, 6, 12)}
 
 
 class Menu(Node):
     """A choice of lines that open below a button."""
 
-    style = {"min_width": 160, "flex_shrink": 0}  # noqa: RUF012
+    style: ClassVar[dict[str, Any]] = {"min_width": 160, "flex_shrink": 0}
 
-    def __init__(
-        self, lines: Sequence[str], *, chosen: int = 0, on_change: Handler | None = None, **rest: Any
-    ) -> None:
+    def __init__(self, lines: Sequence[str], *, chosen: int = 0, on_change: Handler | None = None, **rest: Any) -> None:
         if not 0 <= chosen < len(lines):
             raise ArgumentError(f"a menu of {len(lines)} lines has no line {chosen}")
         popup = Popup(*(_Item(text=line, fields={"value": index}) for index, line in enumerate(lines)), hidden=True)

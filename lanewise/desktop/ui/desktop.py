@@ -12,6 +12,7 @@ import numpy as np
 
 import lanewise as lw
 from lanewise.desktop import numbers
+from lanewise.desktop.limits import CLIPBOARD_CODES
 from lanewise.desktop.machine import Frame, Machine
 from lanewise.desktop.ui.build import build
 from lanewise.desktop.ui.containers import Window
@@ -44,7 +45,7 @@ class _Root(Node):
 
 
 class Desktop:
-    """A screen with windows. Each `step` runs one frame on the device and calls the Python handlers of what happened."""
+    """A screen with windows. Each `step` runs one frame on the device, then the Python handlers of what happened."""
 
     def __init__(
         self,
@@ -105,6 +106,19 @@ class Desktop:
             raise ArgumentError(f"theme is {name!r}; it is light or dark")
         self.machine.change_state(theme=THEMES.index(name))
 
+    @property
+    def clipboard(self) -> str:
+        """What was copied last."""
+        count = int(self.machine.part("frame").get()["clipboard_length"])
+        return bytes(self.machine.part("clipboard", 0, count).get()).decode("utf-32-le") if count else ""
+
+    @clipboard.setter
+    def clipboard(self, text: str) -> None:
+        codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)[:CLIPBOARD_CODES]
+        if codes.size:
+            self.machine.part("clipboard", 0, codes.size).set(codes)
+        self.machine.change_state(clipboard_length=codes.size)
+
     def listen(self, heard: Callable[[Event], Any]) -> None:
         """Call a function with every event of every widget, after the widget's own handler."""
         self._heard.append(heard)
@@ -150,7 +164,7 @@ class Desktop:
         return self.last is None or bool(self.last.state["awake"]) or self.machine.waiting > 0
 
     def settle(self, time_ms: int = 0, step_ms: int = 16, most: int = 200) -> int:
-        """Run frames until nothing moves any more, at most so many; gives the time of the last. For tests and pictures."""
+        """Run frames until nothing moves, at most so many; gives the time of the last. For tests and pictures."""
         for _ in range(most):
             self.step(time_ms)
             if not self.restless:

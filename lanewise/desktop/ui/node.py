@@ -1,9 +1,9 @@
-"""A node of a tree of widgets: what all widgets of the toolkit have in common, before and after they are on a device."""
+"""A node of a tree of widgets: what all widgets of the toolkit have in common, before and on a device."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lanewise.desktop import numbers
 from lanewise.desktop.layout.style import Style
@@ -22,7 +22,8 @@ class Node:
     """A widget. Words that a constructor does not know itself go to its layout `Style`."""
 
     kind = numbers.BOX
-    style: dict[str, Any] = {}  # noqa: RUF012 - of the class: what its widgets have unless they say otherwise
+    style: ClassVar[dict[str, Any]] = {}
+    """What widgets of a class have of layout, unless they say otherwise."""
 
     def __init__(
         self,
@@ -62,7 +63,9 @@ class Node:
     def _take_handler(self, kind: int, handler: Handler | None) -> None:
         if isinstance(handler, DeviceFunction):
             if self.device_handler not in (None, handler):
-                raise ArgumentError(f"{type(self).__name__} has two handlers on the device; it may have one for all events")
+                raise ArgumentError(
+                    f"{type(self).__name__} has two handlers on the device; it may have one for all events"
+                )
             self.device_handler = handler
         elif callable(handler):
             self.handlers[kind] = handler
@@ -71,7 +74,9 @@ class Node:
 
     def _alive(self) -> Desktop:
         if self.desktop is None:
-            raise ArgumentError(f"this {type(self).__name__} is not on a desktop yet; give its window to ui.Desktop(...)")
+            raise ArgumentError(
+                f"this {type(self).__name__} is not on a desktop yet; give its window to ui.Desktop(...)"
+            )
         return self.desktop
 
     @property
