@@ -8,15 +8,13 @@ from lanewise.desktop.layout.aligning import (
     reversed_cross,
     reversed_main,
 )
-from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths
-from lanewise.desktop.layout.items import fitting, has_auto_margin, item_alignment, line_limit
+from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of, send
+from lanewise.desktop.layout.items import content_width, has_auto_margin, item_alignment, line_limit
 from lanewise.desktop.layout.keywords import (
     DISPLAY_NONE,
     NO_NODE,
     POSITION_ABSOLUTE,
     RTL,
-    UNIT_MAX_CONTENT,
-    UNIT_MIN_CONTENT,
     UNIT_STRETCH,
 )
 from lanewise.desktop.layout.lengths import (
@@ -28,15 +26,15 @@ from lanewise.desktop.layout.lengths import (
     main_axis,
     resolve_item,
     resolve_or_zero,
-    transferred,
 )
 from lanewise.desktop.layout.numbers import (
-    FLOW_ABSOLUTE_HEIGHTS,
-    FLOW_ABSOLUTE_WIDTHS,
-    FLOW_END,
+    ABSOLUTE,
+    ABSOLUTE_HEIGHT,
+    ABSOLUTE_WIDTH,
     INDEFINITE,
     ITEM_BASE_DEFINITE,
-    ITEM_NEEDS_CROSS,
+    ITEM_NEEDS_HEIGHT,
+    PLACE_END,
 )
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
@@ -48,22 +46,6 @@ from lanewise.lang.vocabulary import addressof
 def is_absolute(tree: Ptr[LayoutTree], node: i32) -> bool:
     style = tree.styles + node
     return style.position == POSITION_ABSOLUTE and style.display != DISPLAY_NONE
-
-
-@device
-def first_absolute(tree: Ptr[LayoutTree], node: i32) -> i32:
-    child = (tree.links + node).first_child
-    while child != NO_NODE and not is_absolute(tree, child):
-        child = (tree.links + child).next_sibling
-    return child
-
-
-@device
-def next_absolute(tree: Ptr[LayoutTree], child: i32) -> i32:
-    child = (tree.links + child).next_sibling
-    while child != NO_NODE and not is_absolute(tree, child):
-        child = (tree.links + child).next_sibling
-    return child
 
 
 @device
@@ -109,87 +91,75 @@ def said_size(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
 
 
 @device(inline=False)
-def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
-    """Find the widths of absolute children, or ask for them."""
-    child = first_absolute(tree, node)
-    if child == NO_NODE:
-        return u32(FLOW_END)
+def send_absolute(tree: Ptr[LayoutTree], node: i32):
+    """Have the absolute children find their sizes and places."""
+    child = (tree.links + node).first_child
     while child != NO_NODE:
-        resolve_item(tree, child, padding_box(tree, node, u32(0)), padding_box(tree, node, u32(1)))
-        begin_absolute_child(tree, node, child)
-        child = next_absolute(tree, child)
-    return u32(FLOW_ABSOLUTE_WIDTHS)
+        following = (tree.links + child).next_sibling
+        if is_absolute(tree, child):
+            send(tree, node, child, u32(ABSOLUTE))
+        child = following
 
 
-@device
-def begin_absolute_child(tree: Ptr[LayoutTree], node: i32, child: i32):
-    style = tree.styles + child
-    item = addressof((tree.work + child).item)
-    width = said_size(tree, node, child, u32(0))
-    height = said_size(tree, node, child, u32(1))
+@device(inline=False)
+def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Errand: the size and the place of an absolute child. First what the style and the insets say of its size."""
+    parent = parent_of(tree, node)
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    resolve_item(tree, node, padding_box(tree, parent, u32(0)), padding_box(tree, parent, u32(1)))
+    width = said_size(tree, parent, node, u32(0))
+    height = said_size(tree, parent, node, u32(1))
     ratio = style.aspect_ratio > 0.0
     if width < 0.0:
         if ratio and height >= 0.0:
-            width = limited(tree, child, u32(0), across(style, item, u32(0), height))
-        elif held_between(tree, child, u32(0)):
-            width = limited(tree, child, u32(0), room_between(tree, node, child, u32(0)))
+            width = limited(tree, node, u32(0), across(style, item, u32(0), height))
+        elif held_between(tree, node, u32(0)):
+            width = limited(tree, node, u32(0), room_between(tree, parent, node, u32(0)))
     if height < 0.0:
         if ratio and width >= 0.0:
-            height = limited(tree, child, u32(1), across(style, item, u32(1), width))
-        elif held_between(tree, child, u32(1)):
-            height = limited(tree, child, u32(1), room_between(tree, node, child, u32(1)))
+            height = limited(tree, node, u32(1), across(style, item, u32(1), width))
+        elif held_between(tree, node, u32(1)):
+            height = limited(tree, node, u32(1), room_between(tree, parent, node, u32(1)))
             if ratio:
-                width = limited(tree, child, u32(0), across(style, item, u32(0), height))
+                width = limited(tree, node, u32(0), across(style, item, u32(0), height))
     item.used[0] = width
     item.used[1] = height
-    if width < 0.0:
-        ask_widths(tree, child, content_size(item, u32(1), height), line_limit(tree, child))
+    if width >= 0.0:
+        return find_absolute_width(tree, node)
+    return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(ABSOLUTE_WIDTH))
 
 
 @device(inline=False)
-def find_absolute_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
-    """Widths are answered; ask for the heights that come from the content."""
-    child = first_absolute(tree, node)
-    while child != NO_NODE:
-        style = tree.styles + child
-        item = addressof((tree.work + child).item)
-        if item.used[0] < 0.0:
-            answers = addressof((tree.work + child).answers)
-            room = room_between(tree, node, child, u32(0)) - item.edge[0]
-            width = fitting(answers.least_width, room, answers.most_width)
-            if style.size[0].unit == UNIT_MIN_CONTENT:
-                width = answers.least_width
-            elif style.size[0].unit == UNIT_MAX_CONTENT:
-                width = answers.most_width
-            width = transferred(style, item, u32(0), width + item.edge[0])
-            item.used[0] = limited(tree, child, u32(0), width)
-            if item.used[1] < 0.0 and style.aspect_ratio > 0.0:
-                item.used[1] = limited(tree, child, u32(1), across(style, item, u32(1), item.used[0]))
-        if item.used[1] < 0.0:
-            item.flags |= ITEM_NEEDS_CROSS
-            ask_height(tree, child, content_size(item, u32(0), item.used[0]), line_limit(tree, child))
-        else:
-            item.flags |= ITEM_BASE_DEFINITE
-        child = next_absolute(tree, child)
-    return u32(FLOW_ABSOLUTE_HEIGHTS)
+def find_absolute_width(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The widths of the content are known where they matter."""
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    if item.used[0] < 0.0:
+        item.used[0] = content_width(tree, node, room_between(tree, parent_of(tree, node), node, u32(0)))
+        if item.used[1] < 0.0 and style.aspect_ratio > 0.0:
+            item.used[1] = limited(tree, node, u32(1), across(style, item, u32(1), item.used[0]))
+    if item.used[1] >= 0.0:
+        item.flags |= ITEM_BASE_DEFINITE
+        return find_absolute_height(tree, node)
+    item.flags |= ITEM_NEEDS_HEIGHT
+    width = content_size(item, u32(0), item.used[0])
+    return ask_height(tree, node, width, line_limit(tree, node), u32(ABSOLUTE_HEIGHT))
 
 
 @device(inline=False)
-def find_absolute_heights(tree: Ptr[LayoutTree], node: i32) -> u32:
-    """Sizes are known: put the children in their places, and have them laid out."""
-    child = first_absolute(tree, node)
-    while child != NO_NODE:
-        item = addressof((tree.work + child).item)
-        width = content_size(item, u32(0), item.used[0])
-        if (item.flags & ITEM_NEEDS_CROSS) != 0:
-            content = answered_height(tree, child, width, line_limit(tree, child))
-            item.used[1] = limited(tree, child, u32(1), content + item.edge[1])
-        place_absolute(tree, node, child, u32(0))
-        place_absolute(tree, node, child, u32(1))
-        definite = u32(1) if (item.flags & ITEM_BASE_DEFINITE) != 0 else u32(0)
-        ask_layout(tree, child, width, content_size(item, u32(1), item.used[1]), definite)
-        child = next_absolute(tree, child)
-    return u32(FLOW_END)
+def find_absolute_height(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The size is known: find the place, and have the children laid out."""
+    parent = parent_of(tree, node)
+    item = addressof((tree.work + node).item)
+    width = content_size(item, u32(0), item.used[0])
+    if (item.flags & ITEM_NEEDS_HEIGHT) != 0:
+        content = answered_height(tree, node, width, line_limit(tree, node))
+        item.used[1] = limited(tree, node, u32(1), content + item.edge[1])
+    place_absolute(tree, parent, node, u32(0))
+    place_absolute(tree, parent, node, u32(1))
+    definite = u32(1) if (item.flags & ITEM_BASE_DEFINITE) != 0 else u32(0)
+    return ask_layout(tree, node, width, content_size(item, u32(1), item.used[1]), definite, u32(PLACE_END))
 
 
 @device(inline=False)

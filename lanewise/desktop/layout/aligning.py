@@ -1,6 +1,7 @@
 """Where things go in the room that is left: one in its place, or several with space between them."""
 
 from lanewise.desktop.layout.keywords import (
+    ALIGN_BASELINE,
     ALIGN_CENTER,
     ALIGN_END,
     ALIGN_FLEX_END,
@@ -52,7 +53,7 @@ def offset_of(align: u32, free: f32, backward: bool) -> f32:
         return free / 2.0
     if word == ALIGN_FLEX_END:
         return free
-    if word == ALIGN_START:
+    if word == ALIGN_START or word == ALIGN_BASELINE:
         return free if backward else f32(0)
     if word == ALIGN_END:
         return f32(0) if backward else free

@@ -1,16 +1,19 @@
-"""How nodes talk: a parent asks, the child's own thread answers, and what was answered is not asked again.
+"""How nodes talk: a parent sends its children on errands, and what a child finds on the way it keeps.
 
-A node works on one question at a time, its parent's. Who asks writes the question, then `stage`; who answers writes the
-answer, then takes one off the parent's `pending`. Both publish with release and look with acquire, so that a thread that
-sees the mark sees what was written before it.
+On an errand a node's own thread finds what its parent wants to know of it as an item: for that it asks itself questions
+(how wide is my content, how high at this width, do my children lie as they must), and sends its own children on errands
+to answer them. A node is on one errand at a time. Who sends writes what the errand needs, then `stage`; who is done
+writes what it found, then takes one off the parent's `pending`. Both publish with release and look with acquire, so that
+a thread that sees the mark sees what was written before it.
 """
 
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.numbers import (
-    ASKED,
+    BEGIN,
     HEIGHT,
     HEIGHTS,
     IDLE,
+    INDEFINITE,
     KNOWN_HEIGHT,
     KNOWN_LAYOUT,
     KNOWN_WIDTHS,
@@ -25,10 +28,23 @@ from lanewise.lang.vocabulary import addressof
 
 
 @device
-def work_of_parent(tree: Ptr[LayoutTree], node: i32) -> u32:
-    """The entry of `work` that asks this node: the parent's, or the screen's for the root."""
-    parent = (tree.links + node).parent
-    return tree.count if node == tree.root or parent == NO_NODE else u32(parent)
+def parent_of(tree: Ptr[LayoutTree], node: i32) -> i32:
+    return (tree.links + node).parent
+
+
+@device
+def send(tree: Ptr[LayoutTree], node: i32, child: i32, errand: u32):
+    """Send a child on an errand; the parent goes on when all its children are back."""
+    atomic_add((tree.work + node).pending, 1, scope="group")
+    atomic_store((tree.work + child).stage, errand, order="release", scope="group")
+
+
+@device
+def come_back(tree: Ptr[LayoutTree], node: i32):
+    """The errand is done. Afterwards the parent may send the node on the next one at any moment."""
+    atomic_store((tree.work + node).stage, u32(IDLE), order="relaxed", scope="group")
+    if node != tree.root:
+        atomic_sub((tree.work + parent_of(tree, node)).pending, 1, order="release", scope="group")
 
 
 @device
@@ -38,31 +54,26 @@ def is_empty(tree: Ptr[LayoutTree], node: i32) -> bool:
 
 
 @device
-def _send(tree: Ptr[LayoutTree], node: i32, question: u32, width: f32, height: f32, limit: f32, definite: u32):
+def _ask(tree: Ptr[LayoutTree], node: i32, question: u32, following: u32) -> u32:
     work = tree.work + node
     work.question = question
-    work.width = width
-    work.height = height
-    work.limit = limit
-    work.definite = definite
-    atomic_add((tree.work + work_of_parent(tree, node)).pending, 1, scope="group")
-    atomic_store(work.stage, u32(ASKED), order="release", scope="group")
+    work.following = following
+    return u32(BEGIN)
 
 
 @device(inline=False)
-def ask_widths(tree: Ptr[LayoutTree], node: i32, height: f32, limit: f32):
-    """Have the least and the greatest width of a node's content in its answers, once nothing is pending."""
-    answers = addressof((tree.work + node).answers)
+def ask_widths(tree: Ptr[LayoutTree], node: i32, height: f32, limit: f32, following: u32) -> u32:
+    """Find the least and the greatest width of a node's content; gives the stage that comes first."""
+    work = tree.work + node
+    answers = addressof(work.answers)
     if (answers.known & KNOWN_WIDTHS) != 0 and answers.widths_height == height and answers.widths_limit == limit:
-        return
+        return following
+    work.height = height
+    work.limit = limit
     if is_empty(tree, node):
-        answers.known |= KNOWN_WIDTHS
-        answers.widths_height = height
-        answers.widths_limit = limit
-        answers.least_width = 0.0
-        answers.most_width = 0.0
-        return
-    _send(tree, node, u32(WIDTHS), f32(0), height, limit, u32(0))
+        answer_widths(tree, node, f32(0), f32(0))
+        return following
+    return _ask(tree, node, u32(WIDTHS), following)
 
 
 @device
@@ -80,25 +91,19 @@ def height_slot(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32) -> i32
 
 
 @device(inline=False)
-def remember_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32, height: f32):
-    answers = addressof((tree.work + node).answers)
-    slot = answers.next_height % HEIGHTS
-    answers.next_height = slot + 1
-    answers.height_width[slot] = width
-    answers.height_limit[slot] = limit
-    answers.height[slot] = height
-    answers.known |= u32(KNOWN_HEIGHT) << slot
-
-
-@device(inline=False)
-def ask_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32):
-    """Have the height of a node's content at a width in its answers, once nothing is pending."""
+def ask_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32, following: u32) -> u32:
+    """Find the height of a node's content at a width; gives the stage that comes first."""
     if height_slot(tree, node, width, limit) >= 0:
-        return
+        return following
+    work = tree.work + node
+    work.width = width
+    work.height = INDEFINITE
+    work.limit = limit
+    work.definite = 0
     if is_empty(tree, node):
-        remember_height(tree, node, width, limit, f32(0))
-        return
-    _send(tree, node, u32(HEIGHT), width, f32(-1), limit, u32(0))
+        answer_height(tree, node, f32(0))
+        return following
+    return _ask(tree, node, u32(HEIGHT), following)
 
 
 @device(inline=False)
@@ -110,8 +115,8 @@ def answered_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32) ->
 
 
 @device(inline=False)
-def ask_layout(tree: Ptr[LayoutTree], node: i32, width: f32, height: f32, definite: u32):
-    """Have a node's children lie as they must in a content box of this size, once nothing is pending."""
+def ask_layout(tree: Ptr[LayoutTree], node: i32, width: f32, height: f32, definite: u32, following: u32) -> u32:
+    """Have a node's children lie as they must in a content box of this size; gives the stage that comes first."""
     work = tree.work + node
     answers = addressof(work.answers)
     known = (
@@ -123,8 +128,11 @@ def ask_layout(tree: Ptr[LayoutTree], node: i32, width: f32, height: f32, defini
     for side in range(4):
         known = known and answers.layout_padding[side] == work.item.padding[side]
     if known:
-        return
-    _send(tree, node, u32(LAYOUT), width, height, f32(0), definite)
+        return following
+    work.width = width
+    work.height = height
+    work.definite = definite
+    return _ask(tree, node, u32(LAYOUT), following)
 
 
 @device(inline=False)
@@ -137,15 +145,21 @@ def answer_widths(tree: Ptr[LayoutTree], node: i32, least: f32, most: f32) -> u3
     answers.least_width = least
     answers.most_width = max(most, least)
     answers.known |= KNOWN_WIDTHS
-    return u32(IDLE)
+    return work.following
 
 
 @device(inline=False)
 def answer_height(tree: Ptr[LayoutTree], node: i32, height: f32) -> u32:
-    """Answer the question for a height; gives the stage that follows."""
+    """Answer the question for a height, in place of the oldest that is known; gives the stage that follows."""
     work = tree.work + node
-    remember_height(tree, node, work.width, work.limit, height)
-    return u32(IDLE)
+    answers = addressof(work.answers)
+    slot = answers.next_height % HEIGHTS
+    answers.next_height = slot + 1
+    answers.height_width[slot] = work.width
+    answers.height_limit[slot] = work.limit
+    answers.height[slot] = height
+    answers.known |= u32(KNOWN_HEIGHT) << slot
+    return work.following
 
 
 @device(inline=False)
@@ -162,14 +176,7 @@ def answer_layout(tree: Ptr[LayoutTree], node: i32, baseline: f32, right: f32, b
     answers.reach[0] = right
     answers.reach[1] = bottom
     answers.known |= KNOWN_LAYOUT
-    return u32(IDLE)
-
-
-@device
-def finish(tree: Ptr[LayoutTree], node: i32):
-    """Tell the parent that its question is answered. Afterwards the parent may ask the next one at any moment."""
-    atomic_store((tree.work + node).stage, u32(IDLE), order="relaxed", scope="group")
-    atomic_sub((tree.work + work_of_parent(tree, node)).pending, 1, order="release", scope="group")
+    return work.following
 
 
 @device
@@ -178,4 +185,4 @@ def mark_dirty(tree: Ptr[LayoutTree], node: i32):
     at = node
     while at != NO_NODE:
         (tree.work + at).answers.known = 0
-        at = (tree.links + at).parent
+        at = parent_of(tree, at)

@@ -8,7 +8,7 @@ from lanewise.desktop.layout.numbers import (
     PROBLEM_CYCLE,
     PROBLEM_LINKED_TWICE,
     PROBLEM_SHIFT,
-    SCREEN_WIDTH,
+    ROOT,
     UPMOST_NODE,
 )
 from lanewise.desktop.layout.placing import clear_box
@@ -55,10 +55,10 @@ def depth_of(tree: Ptr[LayoutTree], node: u32) -> u32:
 def check_links(tree: Ptr[LayoutTree], first: u32) -> u32:
     """Check the links, find the depths and make everything ready; gives the depth of the deepest node."""
     deepest = shared(u32[1])
-    for node in range(first, tree.count + 1, threadgroup_size()):
+    for node in range(first, tree.count, threadgroup_size()):
         (tree.work + node).references = 0
         (tree.work + node).pending = 0
-        (tree.work + node).stage = u32(SCREEN_WIDTH if node == tree.count else IDLE)
+        (tree.work + node).stage = u32(ROOT if i32(node) == tree.root else IDLE)
     if local_id() == 0:
         tree.problem = 0
         deepest[0] = 0

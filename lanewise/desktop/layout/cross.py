@@ -1,6 +1,6 @@
 """The questions HEIGHT and LAYOUT, second half: sizes across the lines, and where items go (section 9.4 to 9.6)."""
 
-from lanewise.desktop.layout.absolute import begin_absolute
+from lanewise.desktop.layout.absolute import send_absolute
 from lanewise.desktop.layout.aligning import (
     from_far_side,
     offset_of,
@@ -9,39 +9,25 @@ from lanewise.desktop.layout.aligning import (
     reversed_main,
     share,
 )
-from lanewise.desktop.layout.asking import answer_height, ask_layout
-from lanewise.desktop.layout.flow import definite_in_row
+from lanewise.desktop.layout.asking import answer_height, ask_layout, parent_of, send
+from lanewise.desktop.layout.columns import definite_in_column
 from lanewise.desktop.layout.items import has_auto_margin, percent_height, stretched
+from lanewise.desktop.layout.items_order import first_item, next_item, outer, wraps
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
     ALIGN_BASELINE,
-    ALIGN_FLEX_START,
-    ALIGN_SAFE,
     ALIGN_STRETCH,
     NO_NODE,
     RTL,
 )
 from lanewise.desktop.layout.lengths import content_size, is_auto, is_block, main_axis, resolve_or_zero
-from lanewise.desktop.layout.lines import first_item, line_length, next_item, outer, wraps
-from lanewise.desktop.layout.numbers import (
-    HEIGHT,
-    ITEM_BASE_DEFINITE,
-    ITEM_STRETCHES,
-    NO_BASELINE,
-)
+from lanewise.desktop.layout.lines import line_length
+from lanewise.desktop.layout.numbers import FLOW_END, HEIGHT, ITEM_STRETCHES, PLACE, PLACE_END
+from lanewise.desktop.layout.rows import definite_in_row
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
-
-
-@device
-def item_baseline(tree: Ptr[LayoutTree], child: i32) -> f32:
-    """From the top of a laid out item's border box to its baseline; its lower edge if it has none."""
-    work = tree.work + child
-    if work.answers.baseline == NO_BASELINE:
-        return work.item.used[1]
-    return work.answers.baseline + work.item.padding[2] + (tree.styles + child).border[2]
 
 
 @device
@@ -64,13 +50,12 @@ def measure_line(tree: Ptr[LayoutTree], node: i32, first: i32):
         size = outer(tree, child, axis)
         largest = max(largest, size)
         if axis == 1 and by_baseline(tree, child):
-            item.baseline = item_baseline(tree, child)
             high = item.margin[2] + item.baseline
             above = max(above, high)
             below = max(below, size - high)
         child = next_item(tree, child)
     line = addressof((tree.work + first).item)
-    line.line_baseline = above
+    line.line_baseline = below if from_far_side(tree, node, axis) else above
     line.line_size = max(largest, above + below)
 
 
@@ -100,7 +85,8 @@ def find_lines(tree: Ptr[LayoutTree], node: i32) -> u32:
     while first != NO_NODE:
         place_line(tree, node, first)
         first = (tree.work + first).item.line_end
-    return begin_absolute(tree, node)
+    send_absolute(tree, node)
+    return u32(FLOW_END)
 
 
 @device
@@ -133,13 +119,12 @@ def place_lines(tree: Ptr[LayoutTree], node: i32, cross: u32, room: f32, gap: f3
 
 @device(inline=False)
 def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
-    """Stretch the items of a line, put them in their places, and have their children laid out."""
+    """Put the items of a line in their places along it, and have them find the rest."""
     work = tree.work + node
     axis = main_axis(tree, node)
-    cross = 1 - axis
-    whole = percent_height(tree, node)
+    block = is_block(tree, node)
     room = work.width if axis == 0 else work.height
-    gap = resolve_or_zero((tree.styles + node).gap[axis], work.width if axis == 0 else whole)
+    gap = resolve_or_zero((tree.styles + node).gap[axis], work.width if axis == 0 else percent_height(tree, node))
     count = (tree.work + first).item.line_count
     free = room - line_length(tree, first, axis, gap)
     autos = u32(0)
@@ -148,10 +133,10 @@ def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
         flags = (tree.work + child).item.flags
         autos += u32(has_auto_margin(flags, 2 * axis)) + u32(has_auto_margin(flags, 2 * axis + 1))
         child = next_item(tree, child)
-    each = max(free, 0.0) / f32(autos) if autos > 0 and not is_block(tree, node) else f32(0)
+    each = max(free, 0.0) / f32(autos) if autos > 0 and not block else f32(0)
     before = f32(0)
     between = f32(0)
-    if (autos == 0 or free < 0.0) and not is_block(tree, node):
+    if (autos == 0 or free < 0.0) and not block:
         before, between = share(u32((tree.styles + node).justify_content), free, count, reversed_main(tree, node))
     far = from_far_side(tree, node, axis)
     near_side = 2 * axis + (u32(1) if far else u32(0))
@@ -160,38 +145,41 @@ def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
     child = first
     for _ in range(count):
         item = addressof((tree.work + child).item)
-        if (item.flags & ITEM_STRETCHES) != 0:
-            item.used[cross] = stretched(tree, child, cross, (tree.work + first).item.line_size)
-        for side in range(2 * axis, 2 * axis + 2):
-            if has_auto_margin(item.flags, side):
-                item.margin[side] = each
+        if autos > 0:
+            for side in range(2 * axis, 2 * axis + 2):
+                if has_auto_margin(item.flags, side):
+                    item.margin[side] = each
         at += item.margin[near_side]
         item.place[axis] = room - at - item.used[axis] if far else at
         at += item.used[axis] + item.margin[far_side] + gap + between
-        place_across(tree, node, child, first)
-        definite = definite_in_row(tree, child) if axis == 0 else definite_in_column(tree, node, child, whole)
-        width = content_size(item, u32(0), item.used[0])
-        ask_layout(tree, child, width, content_size(item, u32(1), item.used[1]), definite)
-        child = next_item(tree, child)
-
-
-@device
-def definite_in_column(tree: Ptr[LayoutTree], node: i32, child: i32, whole: f32) -> u32:
-    """Whether percentages of an item's height mean something to its children."""
-    item = addressof((tree.work + child).item)
-    known = item.size[1] >= 0.0 or (item.flags & ITEM_BASE_DEFINITE) != 0
-    if not is_block(tree, node):
-        known = known or whole >= 0.0
-    return u32(1) if known else u32(0)
+        item.line_first = first
+        following = next_item(tree, child)
+        send(tree, node, child, u32(PLACE))
+        child = following
 
 
 @device(inline=False)
-def place_across(tree: Ptr[LayoutTree], node: i32, child: i32, first: i32):
+def begin_place(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Errand: stretch to the line, find the place across it, and have the children laid out."""
+    parent = parent_of(tree, node)
+    axis = main_axis(tree, parent)
+    cross = 1 - axis
+    item = addressof((tree.work + node).item)
+    if (item.flags & ITEM_STRETCHES) != 0:
+        item.used[cross] = stretched(tree, node, cross, (tree.work + item.line_first).item.line_size)
+    place_across(tree, parent, node)
+    definite = definite_in_row(tree, node) if axis == 0 else definite_in_column(tree, parent, node)
+    width = content_size(item, u32(0), item.used[0])
+    return ask_layout(tree, node, width, content_size(item, u32(1), item.used[1]), definite, u32(PLACE_END))
+
+
+@device
+def place_across(tree: Ptr[LayoutTree], node: i32, child: i32):
     """Where in its line an item goes, and how far it is moved from there."""
     work = tree.work + node
     cross = 1 - main_axis(tree, node)
     item = addressof((tree.work + child).item)
-    line = addressof((tree.work + first).item)
+    line = addressof((tree.work + item.line_first).item)
     far = from_far_side(tree, node, cross)
     near_side = 2 * cross + (u32(1) if far else u32(0))
     far_side = 2 * cross + (u32(0) if far else u32(1))
@@ -207,13 +195,10 @@ def place_across(tree: Ptr[LayoutTree], node: i32, child: i32, first: i32):
         free = min(free, 0.0)
     offset = f32(0)
     if cross == 1 and by_baseline(tree, child):
-        offset = line.line_baseline - item.margin[2] - item.baseline
-        if far:
-            offset = free - offset
+        high = item.margin[2] + item.baseline
+        offset = line.line_baseline - (outer(tree, child, cross) - high if far else high)
     elif not near_auto and not far_auto:
         align = own_direction(tree, node, child, cross, item.align)
-        if (align & ~u32(ALIGN_SAFE)) == ALIGN_STRETCH or align == ALIGN_BASELINE:
-            align = u32(ALIGN_FLEX_START)
         offset = offset_of(align, free, reversed_cross(tree, node))
     at = line.line_place + offset + item.margin[near_side]
     room = work.width if cross == 0 else work.height

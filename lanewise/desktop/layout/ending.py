@@ -1,17 +1,28 @@
 """The end of LAYOUT: how far content reaches, and where the node's own baseline is."""
 
 from lanewise.desktop.layout.absolute import is_absolute
-from lanewise.desktop.layout.asking import answer_layout
-from lanewise.desktop.layout.cross import by_baseline, item_baseline
+from lanewise.desktop.layout.aligning import reversed_cross, reversed_main
+from lanewise.desktop.layout.asking import answer_layout, parent_of
+from lanewise.desktop.layout.cross import by_baseline
+from lanewise.desktop.layout.items_order import first_item, next_item
 from lanewise.desktop.layout.keywords import NO_NODE, OVERFLOW_CLIP, RTL
 from lanewise.desktop.layout.lengths import in_flow, main_axis
-from lanewise.desktop.layout.lines import first_item, next_item
-from lanewise.desktop.layout.numbers import NO_BASELINE
+from lanewise.desktop.layout.numbers import DONE, NO_BASELINE
+from lanewise.desktop.layout.rows import item_baseline
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.layout.text import text_baseline, text_reach
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
+
+
+@device(inline=False)
+def end_place(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The children of an item or absolute child lie as they must: note how far it reaches."""
+    item = addressof((tree.work + node).item)
+    item.reach[0] = reach_of(tree, parent_of(tree, node), node, u32(0))
+    item.reach[1] = reach_of(tree, parent_of(tree, node), node, u32(1))
+    return u32(DONE)
 
 
 @device
@@ -36,18 +47,24 @@ def reach_of(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
 
 @device
 def own_baseline(tree: Ptr[LayoutTree], node: i32) -> f32:
-    """That of the first line: of the first item aligned by its baseline, else of the first item."""
+    """That of the line that is uppermost: of its first item aligned by its baseline, else of its uppermost item."""
     first = first_item(tree, node)
     if first == NO_NODE:
         return f32(NO_BASELINE)
+    if reversed_cross(tree, node):
+        while (tree.work + first).item.line_end != NO_NODE:
+            first = (tree.work + first).item.line_end
     chosen = first
-    if main_axis(tree, node) == 0:
-        child = first
-        for _ in range((tree.work + first).item.line_count):
-            if by_baseline(tree, child):
-                chosen = child
-                break
-            child = next_item(tree, child)
+    row = main_axis(tree, node) == 0
+    upward = reversed_main(tree, node)
+    child = first
+    for _ in range((tree.work + first).item.line_count):
+        if row and by_baseline(tree, child):
+            chosen = child
+            break
+        if not row and upward:
+            chosen = child
+        child = next_item(tree, child)
     return (tree.work + chosen).item.place[1] + item_baseline(tree, chosen)
 
 
@@ -59,8 +76,9 @@ def end_layout(tree: Ptr[LayoutTree], node: i32) -> u32:
     child = (tree.links + node).first_child
     while child != NO_NODE:
         if in_flow(tree, child) or is_absolute(tree, child):
-            right = max(right, reach_of(tree, node, child, u32(0)))
-            bottom = max(bottom, reach_of(tree, node, child, u32(1)))
+            item = addressof((tree.work + child).item)
+            right = max(right, item.reach[0])
+            bottom = max(bottom, item.reach[1])
         child = (tree.links + child).next_sibling
     return answer_layout(tree, node, own_baseline(tree, node), right, bottom)
 

@@ -1,45 +1,74 @@
-"""Layout as one group of threads does it: every node has a thread, which works whenever its children have answered.
+"""Layout as one group of threads does it: every node has a thread, which works whenever its children are back.
 
-Questions go down the tree and answers come up, so that all siblings, and all nodes of a level, are worked on at the same
-time. No thread waits for another: it looks at its nodes once a round, and rounds end at a barrier.
+Errands go down the tree and what was found comes up, so that all siblings, and all nodes of a level, are worked on at
+the same time. No thread waits for another: it looks at its nodes once a round, and rounds end at a barrier.
 """
 
-from lanewise.desktop.layout.absolute import find_absolute_heights, find_absolute_widths
-from lanewise.desktop.layout.asking import answer_height, answer_widths, finish
+from lanewise.desktop.layout.absolute import begin_absolute, find_absolute_height, find_absolute_width
+from lanewise.desktop.layout.asking import answer_height, answer_widths, come_back
 from lanewise.desktop.layout.checking import check_links
-from lanewise.desktop.layout.cross import find_lines
-from lanewise.desktop.layout.ending import end_layout, lay_out_leaf
-from lanewise.desktop.layout.flow import begin_flow, find_bases, find_cross, find_widths
+from lanewise.desktop.layout.columns import begin_column_item, end_column_item, find_column_width
+from lanewise.desktop.layout.cross import begin_place, find_lines
+from lanewise.desktop.layout.ending import end_layout, end_place, lay_out_leaf
+from lanewise.desktop.layout.flow import begin_flow, find_bases
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.numbers import (
-    ASKED,
-    FLOW_ABSOLUTE_HEIGHTS,
-    FLOW_ABSOLUTE_WIDTHS,
+    ABSOLUTE,
+    ABSOLUTE_HEIGHT,
+    ABSOLUTE_WIDTH,
+    BEGIN,
+    COLUMN_ITEM,
+    COLUMN_ITEM_END,
+    COLUMN_ITEM_WIDTH,
+    DONE,
     FLOW_BASES,
-    FLOW_CROSS,
     FLOW_END,
     FLOW_LINES,
-    FLOW_WIDTHS,
     HEIGHT,
     IDLE,
     LAYOUT,
-    SCREEN_HEIGHT,
-    SCREEN_LAYOUT,
-    SCREEN_WIDTH,
+    LINE_ITEM,
+    LINE_ITEM_END,
+    PLACE,
+    PLACE_END,
+    ROOT,
+    ROOT_HEIGHT,
+    ROOT_WIDTH,
+    ROW_HEIGHT,
+    ROW_HEIGHT_END,
+    ROW_HEIGHT_FOUND,
+    ROW_ITEM,
+    ROW_ITEM_END,
+    WIDTH_ITEM,
+    WIDTH_ITEM_END,
     WIDTHS,
     WIDTHS_LINES,
     WIDTHS_SUM,
 )
 from lanewise.desktop.layout.placing import place_box
-from lanewise.desktop.layout.screen import begin_root, find_root_width, lay_out_root
+from lanewise.desktop.layout.root import begin_root, find_root_height, find_root_width
+from lanewise.desktop.layout.rows import (
+    begin_row_height,
+    begin_row_item,
+    end_row_height,
+    end_row_item,
+    find_row_height,
+)
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.layout.text import text_height, text_widths
-from lanewise.desktop.layout.widths import begin_widths, sum_lines, sum_widths
+from lanewise.desktop.layout.widths import (
+    begin_line_item,
+    begin_width_item,
+    begin_widths,
+    end_line_item,
+    end_width_item,
+    sum_lines,
+    sum_widths,
+)
 from lanewise.lang.atomics import atomic_load
 from lanewise.lang.functions import device, kernel
 from lanewise.lang.types import Ptr, i32, u32
 from lanewise.lang.vocabulary import group_id, local_id, shared, threadgroup_barrier, threadgroup_size
-
 
 ROUND_LIMIT = 1 << 20
 """Far more rounds than any tree takes: a mistake here must not hold a GPU for ever."""
@@ -64,51 +93,72 @@ def begin(tree: Ptr[LayoutTree], node: i32) -> u32:
 @device(inline=False)
 def advance(tree: Ptr[LayoutTree], node: i32, stage: u32) -> u32:
     """Do what a stage says, and give the next."""
-    if stage == ASKED:
+    if stage == BEGIN:
         return begin(tree, node)
     if stage == WIDTHS_SUM:
         return sum_widths(tree, node)
     if stage == WIDTHS_LINES:
         return sum_lines(tree, node)
-    if stage == FLOW_WIDTHS:
-        return find_widths(tree, node)
     if stage == FLOW_BASES:
         return find_bases(tree, node)
-    if stage == FLOW_CROSS:
-        return find_cross(tree, node)
     if stage == FLOW_LINES:
         return find_lines(tree, node)
-    if stage == FLOW_ABSOLUTE_WIDTHS:
-        return find_absolute_widths(tree, node)
-    if stage == FLOW_ABSOLUTE_HEIGHTS:
-        return find_absolute_heights(tree, node)
     if stage == FLOW_END:
         return end_layout(tree, node)
-    if stage == SCREEN_WIDTH:
-        return begin_root(tree)
-    if stage == SCREEN_HEIGHT:
-        return find_root_width(tree)
-    if stage == SCREEN_LAYOUT:
-        return lay_out_root(tree)
-    return u32(IDLE)
+    if stage == WIDTH_ITEM:
+        return begin_width_item(tree, node)
+    if stage == WIDTH_ITEM_END:
+        return end_width_item(tree, node)
+    if stage == LINE_ITEM:
+        return begin_line_item(tree, node)
+    if stage == LINE_ITEM_END:
+        return end_line_item(tree, node)
+    if stage == ROW_ITEM:
+        return begin_row_item(tree, node)
+    if stage == ROW_ITEM_END:
+        return end_row_item(tree, node)
+    if stage == COLUMN_ITEM:
+        return begin_column_item(tree, node)
+    if stage == COLUMN_ITEM_WIDTH:
+        return find_column_width(tree, node)
+    if stage == COLUMN_ITEM_END:
+        return end_column_item(tree, node)
+    if stage == ROW_HEIGHT:
+        return begin_row_height(tree, node)
+    if stage == ROW_HEIGHT_FOUND:
+        return find_row_height(tree, node)
+    if stage == ROW_HEIGHT_END:
+        return end_row_height(tree, node)
+    if stage == PLACE:
+        return begin_place(tree, node)
+    if stage == PLACE_END:
+        return end_place(tree, node)
+    if stage == ABSOLUTE:
+        return begin_absolute(tree, node)
+    if stage == ABSOLUTE_WIDTH:
+        return find_absolute_width(tree, node)
+    if stage == ABSOLUTE_HEIGHT:
+        return find_absolute_height(tree, node)
+    if stage == ROOT:
+        return begin_root(tree, node)
+    if stage == ROOT_WIDTH:
+        return find_root_width(tree, node)
+    if stage == ROOT_HEIGHT:
+        return find_root_height(tree, node)
+    return u32(DONE)
 
 
 @device
 def work_on(tree: Ptr[LayoutTree], node: i32):
-    """Go on with a node as far as it goes without the answers of its children."""
+    """Go on with a node as far as it goes without its children."""
     work = tree.work + node
-    while True:
-        stage = atomic_load(work.stage, order="acquire", scope="group")
-        if stage == IDLE or atomic_load(work.pending, order="acquire", scope="group") != 0:
+    stage = atomic_load(work.stage, order="acquire", scope="group")
+    while stage != IDLE and atomic_load(work.pending, order="acquire", scope="group") == 0:
+        stage = advance(tree, node, stage)
+        if stage == DONE:
+            come_back(tree, node)
             return
-        following = advance(tree, node, stage)
-        if following != IDLE:
-            work.stage = following
-        elif u32(node) == tree.count:
-            work.stage = IDLE
-            return
-        else:
-            finish(tree, node)
+        work.stage = stage
 
 
 @device
@@ -130,14 +180,13 @@ def run_layout(tree: Ptr[LayoutTree]):
     deepest = check_links(tree, first_of_mine())
     if tree.problem != 0:
         return
-    screen = tree.work + tree.count
     turn = u32(0)
     while True:
-        for node in range(first_of_mine(), tree.count + 1, threadgroup_size()):
+        for node in range(first_of_mine(), tree.count, threadgroup_size()):
             work_on(tree, i32(node))
-            if node == tree.count:
+            if i32(node) == tree.root:
                 # Two words in turns: a thread may still read the one while the next round writes the other.
-                ended[turn & 1] = u32(screen.stage == IDLE)
+                ended[turn & 1] = u32((tree.work + node).stage == IDLE)
         threadgroup_barrier()
         if ended[turn & 1] != 0:
             break

@@ -1,5 +1,6 @@
 """What a container asks of its items' styles: how they are aligned, and what their flex base size is."""
 
+from lanewise.desktop.layout.items_order import wraps
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
     ALIGN_SAFE,
@@ -7,13 +8,32 @@ from lanewise.desktop.layout.keywords import (
     OVERFLOW_HIDDEN,
     UNIT_AUTO,
     UNIT_CONTENT,
+    UNIT_MAX_CONTENT,
+    UNIT_MIN_CONTENT,
     UNIT_PERCENT,
     UNIT_PX,
     UNIT_STRETCH,
 )
-from lanewise.desktop.layout.lengths import boxed, clamp, content_size, is_auto, is_block, main_axis, resolve
-from lanewise.desktop.layout.lines import wraps
-from lanewise.desktop.layout.numbers import INDEFINITE, INFINITE, ITEM_AUTO_MARGIN
+from lanewise.desktop.layout.lengths import (
+    boxed,
+    clamp,
+    content_size,
+    is_auto,
+    is_block,
+    main_axis,
+    resolve,
+    resolve_item,
+    transferred,
+)
+from lanewise.desktop.layout.numbers import (
+    INDEFINITE,
+    INFINITE,
+    ITEM_AUTO_MARGIN,
+    ITEM_BASE_CONTENT,
+    ITEM_BASE_DEFINITE,
+    ITEM_LEAST_AUTO,
+    ITEM_STRETCHES,
+)
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
@@ -112,6 +132,48 @@ def stretched(tree: Ptr[LayoutTree], child: i32, axis: u32, room: f32) -> f32:
 def fitting(least: f32, room: f32, most: f32) -> f32:
     """fit-content: as wide as there is room, but no wider than the content wants to be nor narrower than it can."""
     return max(least, min(room, most))
+
+
+@device
+def content_width(tree: Ptr[LayoutTree], node: i32, room: f32) -> f32:
+    """The width of a node that its content says, in this room for its border box; its widths must have been asked for."""
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    answers = addressof((tree.work + node).answers)
+    width = fitting(answers.least_width, room - item.edge[0], answers.most_width)
+    if style.size[0].unit == UNIT_MIN_CONTENT:
+        width = answers.least_width
+    elif style.size[0].unit == UNIT_MAX_CONTENT:
+        width = answers.most_width
+    width = transferred(style, item, u32(0), width + item.edge[0])
+    return clamp(width, item.least[0], item.most[0])
+
+
+@device
+def set_least(tree: Ptr[LayoutTree], child: i32, axis: u32, content: f32):
+    """The least size that is found from the content; a size that the style says, and the greatest, hold it down."""
+    item = addressof((tree.work + child).item)
+    least = transferred(tree.styles + child, item, axis, content)
+    if item.size[axis] >= 0.0:
+        least = min(least, item.size[axis])
+    item.least[axis] = max(min(least, item.most[axis]), item.frame[axis])
+
+
+@device(inline=False)
+def begin_item(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
+    """What is the same in rows and columns: what the style says, flags, and the flex base size if it says one."""
+    width = (tree.work + node).width
+    height = percent_height(tree, node)
+    resolve_item(tree, child, width, height)
+    room = width if axis == 0 else height
+    item = addressof((tree.work + child).item)
+    item.align = item_alignment(tree, node, child)
+    if stretches(tree, node, child, height if axis == 0 else width):
+        item.flags |= ITEM_STRETCHES
+    if least_is_auto(tree, node, child, axis, room):
+        item.flags |= ITEM_LEAST_AUTO
+    item.base = style_base(tree, node, child, axis, room)
+    item.flags |= u32(ITEM_BASE_DEFINITE if item.base >= 0.0 else ITEM_BASE_CONTENT)
 
 
 @device

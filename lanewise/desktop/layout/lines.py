@@ -1,7 +1,9 @@
 """Lines of a flex container: which items they have, and how free space is shared among the items (section 9.7)."""
 
-from lanewise.desktop.layout.keywords import NO_NODE, NOWRAP
-from lanewise.desktop.layout.lengths import clamp, in_flow, is_block
+from lanewise.desktop.layout.balance import balances, break_balanced
+from lanewise.desktop.layout.items_order import first_item, next_item, outer, wraps
+from lanewise.desktop.layout.keywords import NO_NODE
+from lanewise.desktop.layout.lengths import clamp
 from lanewise.desktop.layout.numbers import INFINITE, ITEM_FROZEN, ITEM_HIGH, ITEM_LOW
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
@@ -12,43 +14,14 @@ SMALL = 1 / 64
 """Free space below this comes of rounding, and makes no item wrap."""
 
 
-@device
-def first_item(tree: Ptr[LayoutTree], node: i32) -> i32:
-    """The first child that takes part in lines."""
-    child = (tree.links + node).first_child
-    while child != NO_NODE and not in_flow(tree, child):
-        child = (tree.links + child).next_sibling
-    return child
-
-
-@device
-def next_item(tree: Ptr[LayoutTree], item: i32) -> i32:
-    """The next sibling that takes part in lines."""
-    child = (tree.links + item).next_sibling
-    while child != NO_NODE and not in_flow(tree, child):
-        child = (tree.links + child).next_sibling
-    return child
-
-
-@device
-def wraps(tree: Ptr[LayoutTree], node: i32) -> bool:
-    """Whether a container may have several lines."""
-    return not is_block(tree, node) and (tree.styles + node).flex_wrap != NOWRAP
-
-
-@device
-def outer(tree: Ptr[LayoutTree], child: i32, axis: u32) -> f32:
-    """The size of an item with its margins."""
-    item = addressof((tree.work + child).item)
-    return item.used[axis] + item.margin[2 * axis] + item.margin[2 * axis + 1]
-
-
 @device(inline=False)
 def break_lines(tree: Ptr[LayoutTree], node: i32, axis: u32, limit: f32, gap: f32) -> u32:
     """Put items into lines no longer than a limit, if that can be; gives how many lines there are.
 
     The first item of each line says how many it has and where the next one begins.
     """
+    if balances(tree, node):
+        return break_balanced(tree, node, axis, limit, gap)
     several = wraps(tree, node) and limit < INFINITE
     lines = u32(0)
     first = i32(NO_NODE)
@@ -84,6 +57,17 @@ def line_length(tree: Ptr[LayoutTree], first: i32, axis: u32, gap: f32) -> f32:
             length += gap
         child = next_item(tree, child)
     return length
+
+
+@device
+def longest_line(tree: Ptr[LayoutTree], node: i32, lines: u32, axis: u32, gap: f32) -> f32:
+    """The length of the longest of a container's lines."""
+    longest = f32(0)
+    first = first_item(tree, node)
+    for _ in range(lines):
+        longest = max(longest, line_length(tree, first, axis, gap))
+        first = (tree.work + first).item.line_end
+    return longest
 
 
 @device(inline=False)

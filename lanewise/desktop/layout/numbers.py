@@ -12,22 +12,36 @@ WIDTHS, HEIGHT, LAYOUT = range(3)
 
 (
     IDLE,
-    ASKED,
+    DONE,
+    BEGIN,
     WIDTHS_SUM,
     WIDTHS_LINES,
-    FLOW_WIDTHS,
     FLOW_BASES,
-    FLOW_CROSS,
     FLOW_LINES,
-    FLOW_ABSOLUTE_WIDTHS,
-    FLOW_ABSOLUTE_HEIGHTS,
     FLOW_END,
-    SCREEN_WIDTH,
-    SCREEN_HEIGHT,
-    SCREEN_LAYOUT,
-    SCREEN_END,
-) = range(15)
-"""How far a node is with its question: what it does next, once no answer is pending."""
+    WIDTH_ITEM,
+    WIDTH_ITEM_END,
+    LINE_ITEM,
+    LINE_ITEM_END,
+    ROW_ITEM,
+    ROW_ITEM_END,
+    COLUMN_ITEM,
+    COLUMN_ITEM_WIDTH,
+    COLUMN_ITEM_END,
+    ROW_HEIGHT,
+    ROW_HEIGHT_FOUND,
+    ROW_HEIGHT_END,
+    PLACE,
+    PLACE_END,
+    ABSOLUTE,
+    ABSOLUTE_WIDTH,
+    ABSOLUTE_HEIGHT,
+    ROOT,
+    ROOT_WIDTH,
+    ROOT_HEIGHT,
+) = range(28)
+"""What a node does next, once no child is pending. From BEGIN on it works on a question, from WIDTH_ITEM on it is on an
+errand of its parent; DONE is the end of an errand."""
 
 KNOWN_WIDTHS, KNOWN_LAYOUT, KNOWN_HEIGHT = 1, 2, 4
 """What `Answers.known` says; KNOWN_HEIGHT is the first of HEIGHTS bits."""
@@ -47,7 +61,7 @@ ITEM_LOW = 512
 """While lengths are flexed: it came out below its least size,"""
 ITEM_HIGH = 1024
 """or above its greatest."""
-ITEM_NEEDS_CROSS = 2048
+ITEM_NEEDS_HEIGHT = 2048
 """Its height is found from its content, once its width is known."""
 
 PROBLEM_BAD_LINK, PROBLEM_LINKED_TWICE, PROBLEM_CYCLE = range(1, 4)

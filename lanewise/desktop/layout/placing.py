@@ -14,6 +14,13 @@ def to_pixel(tree: Ptr[LayoutTree], position: f32) -> f32:
     return floor(position + 0.5) if tree.rounding != 0 else position
 
 
+@device
+def scrollbar(tree: Ptr[LayoutTree], node: i32, axis: u32) -> f32:
+    """What a scrollbar takes of a node along an axis: no more than padding and border leave."""
+    item = addressof((tree.work + node).item)
+    return min(gutter(tree.styles + node, axis), max(item.used[axis] - item.frame[axis], 0.0))
+
+
 @device(inline=False)
 def clear_box(tree: Ptr[LayoutTree], node: i32):
     """A node that is not shown: it is nowhere and has no size."""
@@ -42,22 +49,22 @@ def place_box(tree: Ptr[LayoutTree], node: i32):
     style = tree.styles + node
     item = addressof(work.item)
     box = tree.boxes + node
-    left = item.place[0]
-    top = item.place[1]
-    parent_left = f32(0)
-    parent_top = f32(0)
+    x = item.place[0]
+    y = item.place[1]
+    left = x
+    top = y
     hidden = style.display == DISPLAY_NONE
     if node != tree.root:
         parent = (tree.links + node).parent
         above = tree.work + parent
         around = tree.styles + parent
         hidden = hidden or above.hidden != 0
-        left += above.absolute[0] + above.item.padding[0] + around.border[0]
-        top += above.absolute[1] + above.item.padding[2] + around.border[2]
-        if around.direction == RTL:
-            left += gutter(around, u32(HORIZONTAL))
-        parent_left = (tree.boxes + parent).left
-        parent_top = (tree.boxes + parent).top
+        x += above.item.padding[0] + around.border[0]
+        y += above.item.padding[2] + around.border[2]
+        if around.direction == RTL:  # the scrollbar stands at the left
+            x += scrollbar(tree, parent, u32(HORIZONTAL))
+        left = above.absolute[0] + x
+        top = above.absolute[1] + y
     if hidden:
         clear_box(tree, node)
         return
@@ -66,15 +73,15 @@ def place_box(tree: Ptr[LayoutTree], node: i32):
     work.absolute[1] = top
     box.left = to_pixel(tree, left)
     box.top = to_pixel(tree, top)
-    box.x = box.left - parent_left
-    box.y = box.top - parent_top
+    box.x = to_pixel(tree, x)
+    box.y = to_pixel(tree, y)
     box.width = to_pixel(tree, left + item.used[0]) - box.left
     box.height = to_pixel(tree, top + item.used[1]) - box.top
     for side in range(4):
         box.border[side] = style.border[side]
         box.padding[side] = item.padding[side]
-    box.scrollbar[0] = gutter(style, u32(HORIZONTAL))
-    box.scrollbar[1] = gutter(style, u32(VERTICAL))
+    box.scrollbar[0] = scrollbar(tree, node, u32(HORIZONTAL))
+    box.scrollbar[1] = scrollbar(tree, node, u32(VERTICAL))
     near = u32(1) if style.direction == RTL else u32(0)
     inside = max(item.used[0] - item.edge[0], 0.0) + item.padding[1 - near]
     box.content_width = to_pixel(tree, item.padding[near] + max(work.answers.reach[0], inside))

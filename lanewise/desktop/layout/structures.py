@@ -1,7 +1,7 @@
 """What layout reads and writes, defined once: Python fills it through the NumPy dtypes, device code by field."""
 
 from lanewise.lang.structs import struct
-from lanewise.lang.types import Ptr, f32, i32, u8, u32
+from lanewise.lang.types import Ptr, f32, f64, i32, u8, u32
 
 
 @struct
@@ -59,7 +59,10 @@ class NodeLinks:
 
 @struct
 class NodeBox:
-    """Where a node came to lie: its border box in whole pixels, seen from the parent's border box and from the root."""
+    """Where a node came to lie: its border box in whole pixels, seen from the parent's border box and from the root.
+
+    All are rounded by themselves: left and top are what to draw at, since boxes that touch share their edges then.
+    """
 
     x: f32
     y: f32
@@ -86,7 +89,10 @@ class Font:
 
 @struct
 class Item:
-    """A node as its parent lays it out. Written by the parent's thread alone; sizes are those of border boxes."""
+    """A node as its parent lays it out; sizes are those of border boxes.
+
+    Its own thread writes it while it is on an errand, its parent's thread while it is not.
+    """
 
     margin: f32[4]  # 0 where it is auto, until free space has been given to it
     padding: f32[4]
@@ -99,14 +105,21 @@ class Item:
     used: f32[2]  # the size it gets
     place: f32[2]  # where the border box begins, seen from the parent's content box
     baseline: f32  # from the top of the border box
+    contribution: f32[2]  # the least and the greatest width that it takes in its parent, margins included
+    reach: f32[2]  # how far it and what overflows it reach from the beginning of its parent's content box
     flags: u32  # ITEM_...
     align: u32  # the alignment that holds for it across the line
+    line_first: i32  # the first item of the line that it is in
     # Of the line that this item is the first of:
     line_end: i32  # the item that the next line begins with
     line_count: u32
     line_size: f32  # across
     line_place: f32
-    line_baseline: f32
+    line_baseline: f32  # where the baselines of its items meet, from the line's beginning
+    # While balanced lines are sought:
+    line_before: i32  # where the line before this one begins, if a line begins here
+    weight: f32  # the size along the line
+    score: f64  # how bad the best way is to break all lines before this item
 
 
 @struct
@@ -137,9 +150,10 @@ class Answers:
 class NodeWork:
     """What layout keeps of a node: the question that its thread works on, and what it found."""
 
-    question: u32
     stage: u32
-    pending: u32  # children that have not answered yet
+    pending: u32  # children that are on errands
+    question: u32
+    following: u32  # the stage that follows when the question is answered
     # The question: content width, content height (INDEFINITE: to be found), how long lines may get in a column.
     width: f32
     height: f32
@@ -155,7 +169,7 @@ class NodeWork:
 
 @struct
 class LayoutTree:
-    """A tree of nodes and where its arrays are. Entry `count` of `work` stands for the screen, the root's parent."""
+    """A tree of nodes and where its arrays are: `count` entries each, but text and fonts."""
 
     styles: Ptr[NodeStyle]
     links: Ptr[NodeLinks]

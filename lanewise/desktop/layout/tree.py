@@ -103,8 +103,7 @@ class Layouts:
         self.styles = device.array(np.concatenate([tree.styles for tree in trees]), NodeStyle)
         self.links = device.array(np.concatenate([tree.links for tree in trees]), NodeLinks)
         self.boxes = device.zeros(int(self.starts[-1]), NodeBox)
-        # One more entry a tree than it has nodes: that of the screen.
-        self.work = device.zeros(int(self.starts[-1]) + len(trees), NodeWork)
+        self.work = device.zeros(int(self.starts[-1]), NodeWork)
         self.text = device.array(np.concatenate([tree.text for tree in trees] + [np.zeros(1, np.uint32)]), u32)
         self._advances = [device.array(np.asarray(face.advances, np.float32), f32) for face in typefaces]
         fonts = np.zeros(len(typefaces), Font.dtype)
@@ -118,7 +117,7 @@ class Layouts:
             header["styles"] = self.styles.address + start * NodeStyle.size
             header["links"] = self.links.address + start * NodeLinks.size
             header["boxes"] = self.boxes.address + start * NodeBox.size
-            header["work"] = self.work.address + (start + index) * NodeWork.size
+            header["work"] = self.work.address + start * NodeWork.size
             header["text"] = self.text.address + int(text_starts[index]) * 4
             header["fonts"] = self.fonts.address
             header["count"] = count

@@ -1,7 +1,9 @@
 """The question WIDTHS: how narrow a node's content can be made, and how wide it is if nothing limits it."""
 
-from lanewise.desktop.layout.asking import answer_widths, answered_height, ask_height, ask_widths
+from lanewise.desktop.layout.asking import answer_widths, answered_height, ask_height, ask_widths, parent_of, send
+from lanewise.desktop.layout.balance import wanted_lines
 from lanewise.desktop.layout.items import item_alignment, line_limit, style_base
+from lanewise.desktop.layout.items_order import first_item, next_item, wraps
 from lanewise.desktop.layout.keywords import (
     ALIGN_STRETCH,
     NO_NODE,
@@ -17,119 +19,142 @@ from lanewise.desktop.layout.lengths import (
     resolve_or_zero,
     transferred,
 )
-from lanewise.desktop.layout.lines import break_lines, first_item, next_item, wraps
-from lanewise.desktop.layout.numbers import INDEFINITE, INFINITE, WIDTHS_LINES, WIDTHS_SUM
+from lanewise.desktop.layout.lines import break_lines, longest_line
+from lanewise.desktop.layout.numbers import (
+    DONE,
+    INDEFINITE,
+    INFINITE,
+    LINE_ITEM,
+    LINE_ITEM_END,
+    WIDTH_ITEM,
+    WIDTH_ITEM_END,
+    WIDTHS_LINES,
+    WIDTHS_SUM,
+)
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
 
 
+@device(inline=False)
+def begin_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Have the children find the widths that they take."""
+    child = first_item(tree, node)
+    while child != NO_NODE:
+        send(tree, node, child, u32(WIDTH_ITEM))
+        child = next_item(tree, child)
+    return u32(WIDTHS_SUM)
+
+
 @device
-def definite_height(tree: Ptr[LayoutTree], node: i32, child: i32) -> f32:
-    """The height of a child that is known before its width is; INDEFINITE where none is."""
-    work = tree.work + node
-    item = addressof((tree.work + child).item)
+def definite_height(tree: Ptr[LayoutTree], node: i32) -> f32:
+    """The height of an item that is known before its width is; INDEFINITE where none is."""
+    parent = parent_of(tree, node)
+    room = (tree.work + parent).height
+    item = addressof((tree.work + node).item)
     height = item.size[1]
-    if height < 0.0 and main_axis(tree, node) == 0 and work.height >= 0.0 and not wraps(tree, node):
-        if item_alignment(tree, node, child) == ALIGN_STRETCH:
-            height = max(work.height - item.margin[2] - item.margin[3], 0.0)
+    if height < 0.0 and main_axis(tree, parent) == 0 and room >= 0.0 and not wraps(tree, parent):
+        if item_alignment(tree, parent, node) == ALIGN_STRETCH:
+            height = max(room - item.margin[2] - item.margin[3], 0.0)
     return clamp(height, item.least[1], item.most[1]) if height >= 0.0 else height
 
 
-@device
-def needs_widths(tree: Ptr[LayoutTree], node: i32, child: i32) -> bool:
-    """Whether a child's width comes from its content."""
-    item = addressof((tree.work + child).item)
-    if item.size[0] >= 0.0:
-        return False
-    return (tree.styles + child).aspect_ratio <= 0.0 or definite_height(tree, node, child) < 0.0
-
-
 @device(inline=False)
-def contribution(tree: Ptr[LayoutTree], node: i32, child: i32) -> tuple[f32, f32]:
-    """The least and the greatest width that a child takes in its parent, margins included."""
-    style = tree.styles + child
-    item = addressof((tree.work + child).item)
+def begin_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Errand: how wide is this item in its parent, where that is not known? Where its content says it, ask for that."""
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    resolve_item(tree, node, f32(INDEFINITE), (tree.work + parent_of(tree, node)).height)
+    height = definite_height(tree, node)
     least = item.size[0]
-    most = least
+    if least < 0.0 and style.aspect_ratio > 0.0 and height >= 0.0:
+        least = across(style, item, u32(0), height)
     if least < 0.0:
-        height = definite_height(tree, node, child)
-        if style.aspect_ratio > 0.0 and height >= 0.0:
-            least = across(style, item, u32(0), height)
-            most = least
-        else:
-            answers = addressof((tree.work + child).answers)
-            least = answers.least_width + item.edge[0]
-            most = answers.most_width + item.edge[0]
-            if style.size[0].unit == UNIT_MIN_CONTENT:
-                most = least
-            if style.size[0].unit == UNIT_MAX_CONTENT:
-                least = most
-            least = transferred(style, item, u32(0), least)
-            most = transferred(style, item, u32(0), most)
-    margins = item.margin[0] + item.margin[1]
-    least = clamp(least, item.least[0], item.most[0])
-    most = clamp(most, item.least[0], item.most[0])
-    return max(least + margins, 0.0), max(most + margins, 0.0)
+        return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(WIDTH_ITEM_END))
+    return contribute(tree, node, least, least)
 
 
 @device(inline=False)
-def begin_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
-    """Ask the children whose widths come from their content."""
+def end_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The widths of the content are known."""
+    style = tree.styles + node
     work = tree.work + node
-    child = first_item(tree, node)
-    while child != NO_NODE:
-        resolve_item(tree, child, f32(INDEFINITE), work.height)
-        if needs_widths(tree, node, child):
-            item = addressof((tree.work + child).item)
-            height = content_size(item, u32(1), definite_height(tree, node, child))
-            ask_widths(tree, child, height, line_limit(tree, child))
-        child = next_item(tree, child)
-    return u32(WIDTHS_SUM)
+    least = work.answers.least_width + work.item.edge[0]
+    most = work.answers.most_width + work.item.edge[0]
+    if style.size[0].unit == UNIT_MIN_CONTENT:
+        most = least
+    if style.size[0].unit == UNIT_MAX_CONTENT:
+        least = most
+    least = transferred(style, addressof(work.item), u32(0), least)
+    most = transferred(style, addressof(work.item), u32(0), most)
+    return contribute(tree, node, least, most)
+
+
+@device
+def contribute(tree: Ptr[LayoutTree], node: i32, least: f32, most: f32) -> u32:
+    item = addressof((tree.work + node).item)
+    margins = item.margin[0] + item.margin[1]
+    item.contribution[0] = max(clamp(least, item.least[0], item.most[0]) + margins, 0.0)
+    item.contribution[1] = max(clamp(most, item.least[0], item.most[0]) + margins, 0.0)
+    item.used[0] = item.contribution[1] - margins
+    return u32(DONE)
 
 
 @device(inline=False)
 def sum_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Put the widths of the children side by side or one above the other."""
     work = tree.work + node
-    style = tree.styles + node
     row = main_axis(tree, node) == 0
     several = wraps(tree, node)
-    if not row and several and min(work.limit, work.height if work.height >= 0.0 else f32(INFINITE)) < INFINITE:
-        return ask_line_heights(tree, node)
-    gap = resolve_or_zero(style.gap[0], f32(INDEFINITE))
+    wanted = wanted_lines(tree, node)
+    limit = work.height if work.height >= 0.0 else work.limit
+    # A column of several lines is as wide as its lines, which depend on how high the items are.
+    lines_matter = not row and several and (limit < INFINITE or wanted > 1)
+    gap = resolve_or_zero((tree.styles + node).gap[0], f32(INDEFINITE))
     least = f32(0)
     most = f32(0)
     count = 0
     child = first_item(tree, node)
     while child != NO_NODE:
-        narrow, wide = contribution(tree, node, child)
+        item = addressof((tree.work + child).item)
         if row:
             between = gap if count > 0 else f32(0)
-            least = max(least, narrow) if several else least + narrow + between
-            most += wide + between
+            least = max(least, item.contribution[0]) if several else least + item.contribution[0] + between
+            most += item.contribution[1] + between
         else:
-            least = max(least, narrow)
-            most = max(most, wide)
+            least = max(least, item.contribution[0])
+            most = max(most, item.contribution[1])
+        if lines_matter:
+            send(tree, node, child, u32(LINE_ITEM))
         count += 1
         child = next_item(tree, child)
+    if lines_matter:
+        return u32(WIDTHS_LINES)
+    if row and wanted > 1:
+        most = longest_line(tree, node, break_lines(tree, node, u32(0), f32(INFINITE), gap), u32(0), gap)
     return answer_widths(tree, node, least, most)
 
 
 @device(inline=False)
-def ask_line_heights(tree: Ptr[LayoutTree], node: i32) -> u32:
-    """A column of several lines is as wide as its lines, which depend on how high the items are."""
-    child = first_item(tree, node)
-    while child != NO_NODE:
-        item = addressof((tree.work + child).item)
-        narrow, wide = contribution(tree, node, child)
-        item.used[0] = wide - item.margin[0] - item.margin[1]
-        item.base = style_base(tree, node, child, u32(1), f32(INDEFINITE))
-        if item.base < 0.0:
-            ask_height(tree, child, content_size(item, u32(0), item.used[0]), line_limit(tree, child))
-        child = next_item(tree, child)
-    return u32(WIDTHS_LINES)
+def begin_line_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Errand: how high is this item of a column, as wide as it likes to be?"""
+    item = addressof((tree.work + node).item)
+    item.base = style_base(tree, parent_of(tree, node), node, u32(1), f32(INDEFINITE))
+    if item.base >= 0.0:
+        item.used[1] = clamp(item.base, item.least[1], item.most[1])
+        return u32(DONE)
+    width = content_size(item, u32(0), item.used[0])
+    return ask_height(tree, node, width, line_limit(tree, node), u32(LINE_ITEM_END))
+
+
+@device(inline=False)
+def end_line_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    item = addressof((tree.work + node).item)
+    width = content_size(item, u32(0), item.used[0])
+    height = answered_height(tree, node, width, line_limit(tree, node)) + item.edge[1]
+    item.used[1] = clamp(height, item.least[1], item.most[1])
+    return u32(DONE)
 
 
 @device(inline=False)
@@ -137,31 +162,22 @@ def sum_lines(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Break a column into lines and put those side by side."""
     work = tree.work + node
     style = tree.styles + node
-    least = f32(0)
-    child = first_item(tree, node)
-    while child != NO_NODE:
-        item = addressof((tree.work + child).item)
-        height = item.base
-        if height < 0.0:
-            width = content_size(item, u32(0), item.used[0])
-            height = answered_height(tree, child, width, line_limit(tree, child)) + item.edge[1]
-        item.used[1] = clamp(height, item.least[1], item.most[1])
-        narrow, wide = contribution(tree, node, child)
-        least = max(least, narrow)
-        child = next_item(tree, child)
+    gap = resolve_or_zero(style.gap[0], f32(INDEFINITE))
     limit = work.height if work.height >= 0.0 else work.limit
     lines = break_lines(tree, node, u32(1), limit, resolve_or_zero(style.gap[1], work.height))
+    least = f32(0)
     most = f32(0)
     first = first_item(tree, node)
     for line in range(lines):
         widest = f32(0)
         child = first
         for _ in range((tree.work + first).item.line_count):
-            narrow, wide = contribution(tree, node, child)
-            widest = max(widest, wide)
+            item = addressof((tree.work + child).item)
+            least = max(least, item.contribution[0])
+            widest = max(widest, item.contribution[1])
             child = next_item(tree, child)
         most += widest
         if line > 0:
-            most += resolve_or_zero(style.gap[0], f32(INDEFINITE))
+            most += gap
         first = (tree.work + first).item.line_end
     return answer_widths(tree, node, least, most)

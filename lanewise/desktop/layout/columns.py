@@ -1,0 +1,102 @@
+"""The errand of an item in a column: its width first, then its flex base size, which is a height."""
+
+from lanewise.desktop.layout.asking import answered_height, ask_height, ask_widths, parent_of
+from lanewise.desktop.layout.balance import wanted_lines
+from lanewise.desktop.layout.items import begin_item, content_width, line_limit, percent_height, set_least, stretched
+from lanewise.desktop.layout.items_order import wraps
+from lanewise.desktop.layout.lengths import across, clamp, content_size, is_block, resolve_or_zero, transferred
+from lanewise.desktop.layout.numbers import (
+    COLUMN_ITEM_END,
+    COLUMN_ITEM_WIDTH,
+    DONE,
+    INDEFINITE,
+    ITEM_BASE_CONTENT,
+    ITEM_BASE_DEFINITE,
+    ITEM_LEAST_AUTO,
+    ITEM_STRETCHES,
+)
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.lang.functions import device
+from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.vocabulary import addressof
+
+
+@device(inline=False)
+def begin_column_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Errand: the width of an item in a column, its flex base size and its limits."""
+    parent = parent_of(tree, node)
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    begin_item(tree, parent, node, u32(1))
+    width = f32(INDEFINITE)
+    if item.size[0] >= 0.0:
+        width = clamp(item.size[0], item.least[0], item.most[0])
+    elif (item.flags & ITEM_STRETCHES) != 0 and not wraps(tree, parent):
+        width = stretched(tree, node, u32(0), (tree.work + parent).width)
+    elif style.aspect_ratio > 0.0 and item.base >= 0.0:
+        height = clamp(item.base, item.least[1], item.most[1])
+        width = clamp(across(style, item, u32(0), height), item.least[0], item.most[0])
+    item.used[0] = width
+    if width >= 0.0:
+        return find_column_width(tree, node)
+    height = clamp(item.size[1], item.least[1], item.most[1]) if item.size[1] >= 0.0 else f32(INDEFINITE)
+    return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(COLUMN_ITEM_WIDTH))
+
+
+@device
+def line_share(tree: Ptr[LayoutTree], node: i32) -> f32:
+    """How much of a column's width each of the lines has that it must have at least."""
+    width = (tree.work + node).width
+    lines = f32(wanted_lines(tree, node))
+    return (width - (lines - 1.0) * resolve_or_zero((tree.styles + node).gap[0], width)) / lines
+
+
+@device(inline=False)
+def find_column_width(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The widths of the content are known where they matter."""
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    if item.used[0] < 0.0:
+        room = line_share(tree, parent_of(tree, node)) - item.margin[0] - item.margin[1]
+        item.used[0] = content_width(tree, node, room)
+    if (item.flags & ITEM_BASE_CONTENT) != 0 and style.aspect_ratio > 0.0:
+        item.base = across(style, item, u32(1), item.used[0])
+        item.flags &= ~u32(ITEM_BASE_CONTENT)
+        item.flags |= ITEM_BASE_DEFINITE
+    if (item.flags & (ITEM_BASE_CONTENT | ITEM_LEAST_AUTO)) == 0:
+        return end_column_item(tree, node)
+    width = content_size(item, u32(0), item.used[0])
+    return ask_height(tree, node, width, line_limit(tree, node), u32(COLUMN_ITEM_END))
+
+
+@device(inline=False)
+def end_column_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    item = addressof((tree.work + node).item)
+    if (item.flags & (ITEM_BASE_CONTENT | ITEM_LEAST_AUTO)) != 0:
+        width = content_size(item, u32(0), item.used[0])
+        content = answered_height(tree, node, width, line_limit(tree, node)) + item.edge[1]
+        if (item.flags & ITEM_BASE_CONTENT) != 0:
+            item.base = transferred(tree.styles + node, item, u32(1), content)
+        if (item.flags & ITEM_LEAST_AUTO) != 0:
+            set_least(tree, node, u32(1), content)
+    item.used[1] = clamp(item.base, item.least[1], item.most[1])
+    return u32(DONE)
+
+
+@device
+def width_of_flexed(tree: Ptr[LayoutTree], node: i32):
+    """The width of an item in a column that has an aspect ratio follows its height, unless something else says it."""
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    if style.aspect_ratio > 0.0 and item.size[0] < 0.0 and (item.flags & ITEM_STRETCHES) == 0:
+        item.used[0] = clamp(across(style, item, u32(0), item.used[1]), item.least[0], item.most[0])
+
+
+@device
+def definite_in_column(tree: Ptr[LayoutTree], parent: i32, node: i32) -> u32:
+    """Whether percentages of an item's height mean something to its children."""
+    item = addressof((tree.work + node).item)
+    known = item.size[1] >= 0.0 or (item.flags & ITEM_BASE_DEFINITE) != 0
+    if not is_block(tree, parent):
+        known = known or percent_height(tree, parent) >= 0.0
+    return u32(1) if known else u32(0)

@@ -1,0 +1,39 @@
+"""The children of a container that take part in its lines, in their order."""
+
+from lanewise.desktop.layout.keywords import NO_NODE, NOWRAP
+from lanewise.desktop.layout.lengths import in_flow, is_block
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.lang.functions import device
+from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.vocabulary import addressof
+
+
+@device
+def first_item(tree: Ptr[LayoutTree], node: i32) -> i32:
+    """The first child that takes part in lines."""
+    child = (tree.links + node).first_child
+    while child != NO_NODE and not in_flow(tree, child):
+        child = (tree.links + child).next_sibling
+    return child
+
+
+@device
+def next_item(tree: Ptr[LayoutTree], item: i32) -> i32:
+    """The next sibling that takes part in lines."""
+    child = (tree.links + item).next_sibling
+    while child != NO_NODE and not in_flow(tree, child):
+        child = (tree.links + child).next_sibling
+    return child
+
+
+@device
+def wraps(tree: Ptr[LayoutTree], node: i32) -> bool:
+    """Whether a container may have several lines."""
+    return not is_block(tree, node) and (tree.styles + node).flex_wrap != NOWRAP
+
+
+@device
+def outer(tree: Ptr[LayoutTree], child: i32, axis: u32) -> f32:
+    """The size of an item with its margins."""
+    item = addressof((tree.work + child).item)
+    return item.used[axis] + item.margin[2 * axis] + item.margin[2 * axis + 1]

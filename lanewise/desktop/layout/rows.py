@@ -1,0 +1,131 @@
+"""Errands of an item in a row: its flex base size, then its height at the width that it was given."""
+
+from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of
+from lanewise.desktop.layout.items import (
+    begin_item,
+    content_unit,
+    fitting,
+    line_limit,
+    percent_height,
+    set_least,
+    stretched,
+)
+from lanewise.desktop.layout.items_order import wraps
+from lanewise.desktop.layout.keywords import ALIGN_BASELINE, UNIT_FIT_CONTENT, UNIT_MIN_CONTENT
+from lanewise.desktop.layout.lengths import across, clamp, content_size, transferred
+from lanewise.desktop.layout.numbers import (
+    DONE,
+    INDEFINITE,
+    ITEM_BASE_CONTENT,
+    ITEM_LEAST_AUTO,
+    ITEM_STRETCHES,
+    NO_BASELINE,
+    ROW_HEIGHT_END,
+    ROW_HEIGHT_FOUND,
+    ROW_ITEM_END,
+)
+from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.lang.functions import device
+from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.vocabulary import addressof
+
+
+@device(inline=False)
+def begin_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Errand: the flex base size and the limits of an item along a row."""
+    parent = parent_of(tree, node)
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    whole = percent_height(tree, parent)
+    begin_item(tree, parent, node, u32(0))
+    height = clamp(item.size[1], item.least[1], item.most[1]) if item.size[1] >= 0.0 else f32(INDEFINITE)
+    if height < 0.0 and whole >= 0.0 and (item.flags & ITEM_STRETCHES) != 0 and not wraps(tree, parent):
+        height = stretched(tree, node, u32(1), whole)
+    if item.base < 0.0 and style.aspect_ratio > 0.0 and height >= 0.0:
+        item.base = across(style, item, u32(0), height)
+        item.flags &= ~u32(ITEM_BASE_CONTENT)
+    if (item.flags & (ITEM_BASE_CONTENT | ITEM_LEAST_AUTO)) == 0:
+        return end_row_item(tree, node)
+    return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(ROW_ITEM_END))
+
+
+@device(inline=False)
+def end_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
+    parent = parent_of(tree, node)
+    item = addressof((tree.work + node).item)
+    answers = addressof((tree.work + node).answers)
+    if (item.flags & ITEM_BASE_CONTENT) != 0:
+        unit = content_unit(tree, parent, node, u32(0))
+        room = (tree.work + parent).width - item.margin[0] - item.margin[1] - item.edge[0]
+        size = answers.most_width
+        if unit == UNIT_MIN_CONTENT:
+            size = answers.least_width
+        elif unit == UNIT_FIT_CONTENT:
+            size = fitting(answers.least_width, room, answers.most_width)
+        item.base = transferred(tree.styles + node, item, u32(0), size + item.edge[0])
+    if (item.flags & ITEM_LEAST_AUTO) != 0:
+        set_least(tree, node, u32(0), answers.least_width + item.edge[0])
+    item.used[0] = clamp(item.base, item.least[0], item.most[0])
+    return u32(DONE)
+
+
+@device(inline=False)
+def begin_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Errand: the height of an item in a row, now that its width is known."""
+    parent = parent_of(tree, node)
+    room = (tree.work + parent).height
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    if item.size[1] >= 0.0:
+        item.used[1] = clamp(item.size[1], item.least[1], item.most[1])
+    elif (item.flags & ITEM_STRETCHES) != 0 and room >= 0.0 and not wraps(tree, parent):
+        item.used[1] = stretched(tree, node, u32(1), room)
+    elif style.aspect_ratio > 0.0:
+        item.used[1] = clamp(across(style, item, u32(1), item.used[0]), item.least[1], item.most[1])
+    else:
+        width = content_size(item, u32(0), item.used[0])
+        return ask_height(tree, node, width, line_limit(tree, node), u32(ROW_HEIGHT_FOUND))
+    return find_baseline(tree, node)
+
+
+@device(inline=False)
+def find_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """The height of the content is known."""
+    item = addressof((tree.work + node).item)
+    content = answered_height(tree, node, content_size(item, u32(0), item.used[0]), line_limit(tree, node))
+    item.used[1] = clamp(content + item.edge[1], item.least[1], item.most[1])
+    return find_baseline(tree, node)
+
+
+@device
+def find_baseline(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """An item that is aligned by its baseline is laid out to find it."""
+    item = addressof((tree.work + node).item)
+    if item.align != ALIGN_BASELINE:
+        return u32(DONE)
+    width = content_size(item, u32(0), item.used[0])
+    height = content_size(item, u32(1), item.used[1])
+    return ask_layout(tree, node, width, height, definite_in_row(tree, node), u32(ROW_HEIGHT_END))
+
+
+@device(inline=False)
+def end_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
+    (tree.work + node).item.baseline = item_baseline(tree, node)
+    return u32(DONE)
+
+
+@device
+def item_baseline(tree: Ptr[LayoutTree], node: i32) -> f32:
+    """From the top of a laid out item's border box to its baseline; its lower edge if it has none."""
+    work = tree.work + node
+    if work.answers.baseline == NO_BASELINE:
+        return work.item.used[1]
+    return work.answers.baseline + work.item.padding[2] + (tree.styles + node).border[2]
+
+
+@device
+def definite_in_row(tree: Ptr[LayoutTree], node: i32) -> u32:
+    """Whether percentages of an item's height mean something to its children."""
+    item = addressof((tree.work + node).item)
+    known = item.size[1] >= 0.0 or (item.flags & ITEM_STRETCHES) != 0 or (tree.styles + node).aspect_ratio > 0.0
+    return u32(1) if known else u32(0)
