@@ -7,6 +7,7 @@ import importlib.util
 import os
 import tempfile
 import unicodedata
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,7 +96,7 @@ def _read(kept: Path) -> FontTables | None:
         with np.load(kept, allow_pickle=False) as parts:
             arrays = {name: parts[name] for name in ("codes", "shapes", "pairs", "atlas")}
             lines = parts["lines"].tolist()
-    except (OSError, ValueError, KeyError):  # not there, or not whole: made anew
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):  # not there, or not whole: made anew
         return None
     return FontTables(**arrays, ascent=lines[0], descent=lines[1], x_height=lines[2])
 

@@ -75,7 +75,7 @@ def set_length(desk: Ptr[Desk], number: u32, length: u32):
     widget.anchor = min(widget.anchor, length)
     if (desk.styles + number).text_count != length and widget.kind != numbers.FIELD:
         (desk.styles + number).text_count = length
-        ask_for_layout(desk)
+        ask_for_layout(desk, number)
 
 
 def chain(handlers):

@@ -15,6 +15,7 @@ from lanewise.desktop.distance import SPREAD
 from lanewise.desktop.font import ATLAS_WIDTH, EM, FontTables, load_font
 from lanewise.desktop.frame import draw_tiles, gather_tiles, make_frame
 from lanewise.desktop.layout.structures import Font, LayoutTree, NodeBox, NodeLinks, NodeStyle, NodeWork
+from lanewise.desktop.phases.arrange import ALL_ANEW
 from lanewise.desktop.state import Desk, FrameState, InputEvent, InputRing, Notice, Row, Scratch, Typeface, Widget
 from lanewise.desktop.text import LINE_HEIGHT
 from lanewise.devices.arrays import DeviceArray
@@ -145,9 +146,13 @@ class Machine:
         state = self._arrays["frame"].get()
         for name in ("hovered", "captured", "focused", "open_popup", "click_widget"):
             state[name] = -1
-        state["widgets"], state["relayout"], state["full_redraw"] = count, 1, 1
+        state["widgets"], state["relayout"], state["full_redraw"] = count, ALL_ANEW, 1
         state["top_layer"] = int(arrays["widgets"]["layer"][arrays["widgets"]["layer"] < limits.POPUP_LAYER].max())
         self._arrays["frame"].set(state)
+
+    def lay_out_anew(self) -> None:
+        """Find all boxes anew in the next frame, after the host has changed a style or a text."""
+        self.change_state(relayout=ALL_ANEW)
 
     def change_state(self, **fields: Any) -> None:
         """Change fields of the state between two frames."""

@@ -17,6 +17,9 @@ from lanewise.lang import Ptr, ceil, device, f32, floor, i32, u32
 WORDS = Primitive.size // 4
 WEIGHT = 0.022
 """How much bold letters are wider on each side, in font sizes."""
+SMALL_SIZE = 16.0
+SMALL_WEIGHT = 0.012
+"""Letters below a size are drawn wider by this much a pixel of it, on each side: thin lines would look pale."""
 
 
 @device
@@ -189,7 +192,9 @@ def begin_text(
     p.ax = 1.0 / across
     p.ay = 1.0 / down
     p.bx = across
-    p.by = WEIGHT * widget.font_size if widget.flags & BOLD != 0 else 0.0
+    p.by = max(SMALL_SIZE - widget.font_size, 0.0) * SMALL_WEIGHT
+    if widget.flags & BOLD != 0:
+        p.by += WEIGHT * widget.font_size
     p.cx = down
     p.fill = colour
     p.data = first

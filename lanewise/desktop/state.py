@@ -159,7 +159,7 @@ class FrameState:
     full_redraw: u32
     """Set by the host when pixels are not those of the frame before."""
     relayout: u32
-    """Set when a style, a text or the screen has changed: the next layout phase finds boxes anew."""
+    """1 when styles or texts have changed whose nodes are marked, 2 when any may have: boxes are found anew."""
     caret_time: u32
     """Since when the caret stands still; it blinks from then on."""
 

@@ -1,6 +1,5 @@
 """A hand on a desktop: pointer and keys as a person moves them, with time that the test decides."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,12 @@ class Hand:
 
     def settle(self) -> None:
         self.time = self.desktop.settle(self.time) + STEP_MS
+
+    def settle_at(self, time: int) -> None:
+        """Let animations end, then show the desktop as it is at a time: what blinks is as it is then."""
+        self.wait(40)
+        self.time = time
+        self.wait(2)
 
     def send(self, kind: str, **fields: Any) -> None:
         self.desktop.send({"event_type": kind, **fields}, self.time)
@@ -78,7 +83,3 @@ def redrawn(desktop: ui.Desktop, time: int) -> np.ndarray:
     desktop.machine.change_state(full_redraw=1)
     desktop.step(time)
     return desktop.pixels()
-
-
-def texts(nodes: Iterable[ui.Node]) -> list[str]:
-    return [node.text for node in nodes]

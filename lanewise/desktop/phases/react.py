@@ -160,7 +160,7 @@ def show_page(desk: Ptr[Desk], me: u32, shown: bool):
     widget = desk.widgets + me
     widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
     (desk.styles + me).display = u8(DISPLAY_FLEX if shown else DISPLAY_NONE)
-    ask_for_layout(desk)
+    ask_for_layout(desk, me)
 
 
 @device
@@ -227,7 +227,7 @@ def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, a
         else:
             style.size[0].value = max(x + widget.grab_x, SMALLEST_WINDOW)
             style.size[1].value = max(y + widget.grab_y, SMALLEST_WINDOW)
-            ask_for_layout(desk)
+            ask_for_layout(desk, me)
 
 
 @device

@@ -86,7 +86,7 @@ class Tab(Node):
     """One of the words that tabs are chosen by."""
 
     kind = numbers.TAB
-    style: ClassVar[dict[str, Any]] = {"padding": (10, 16), "height": 40}
+    style: ClassVar[dict[str, Any]] = {"padding": (0, 16), "height": 40}
 
 
 class Page(Node):

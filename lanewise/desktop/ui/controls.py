@@ -46,7 +46,7 @@ class Button(Node):
     """A button; `accent` makes it the main one."""
 
     kind = numbers.BUTTON
-    style: ClassVar[dict[str, Any]] = {"padding": (8, 18), "height": 34, "flex_shrink": 0}
+    style: ClassVar[dict[str, Any]] = {"padding": (0, 18), "height": 34, "flex_shrink": 0}
 
     def __init__(
         self,
@@ -75,21 +75,21 @@ class Checkbox(_Mark):
     """A box to check."""
 
     kind = numbers.CHECKBOX
-    style: ClassVar[dict[str, Any]] = {"padding": (4, 0, 4, 27), "height": 26, "flex_shrink": 0}
+    style: ClassVar[dict[str, Any]] = {"padding": (0, 0, 0, 27), "height": 26, "flex_shrink": 0}
 
 
 class Switch(_Mark):
     """A switch, on or off."""
 
     kind = numbers.SWITCH
-    style: ClassVar[dict[str, Any]] = {"padding": (4, 0, 4, 48), "height": 28, "flex_shrink": 0}
+    style: ClassVar[dict[str, Any]] = {"padding": (0, 0, 0, 48), "height": 28, "flex_shrink": 0}
 
 
 class Radio(_Mark):
     """A choice of several: those with the same `group` exclude each other."""
 
     kind = numbers.RADIO
-    style: ClassVar[dict[str, Any]] = {"padding": (4, 0, 4, 27), "height": 26, "flex_shrink": 0}
+    style: ClassVar[dict[str, Any]] = {"padding": (0, 0, 0, 27), "height": 26, "flex_shrink": 0}
     _groups: ClassVar[dict[str, int]] = {}
 
     def __init__(self, text: str, *, group: str, **rest: Any) -> None:
@@ -195,14 +195,14 @@ class _Item(Node):
     """A line of a menu."""
 
     kind = numbers.ITEM
-    style: ClassVar[dict[str, Any]] = {"height": 32, "padding": (6, 12), "flex_shrink": 0}
+    style: ClassVar[dict[str, Any]] = {"height": 32, "padding": (0, 12), "flex_shrink": 0}
 
 
 class _MenuButton(Node):
     """The button of a menu, which shows the line that was chosen."""
 
     kind = numbers.MENU
-    style: ClassVar[dict[str, Any]] = {"height": 36, "flex_grow": 1, "padding": (6, 34, 6, 12)}
+    style: ClassVar[dict[str, Any]] = {"height": 36, "flex_grow": 1, "padding": (0, 34, 0, 12)}
 
 
 class Menu(Node):

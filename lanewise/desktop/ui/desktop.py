@@ -191,7 +191,7 @@ class Desktop:
             record = style.get()
             record["text_count"] = len(text)
             style.set(record)
-            self.machine.change_state(relayout=1)
+            self.machine.lay_out_anew()
 
     def set_picture(self, node: Node, pixels: np.ndarray[Any, Any]) -> None:
         """Give a canvas or an image other pixels of the same height and width."""
