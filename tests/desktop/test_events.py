@@ -212,7 +212,7 @@ def test_a_list_of_ten_thousand_rows_scrolls_and_is_chosen_from(make):
     chosen = []
     listed = ui.List(rows, on_change=lambda event: chosen.append(int(event.value)))
     hand = make(listed)
-    x, y, width, height = listed.box
+    x, y, _, _ = listed.box
     hand.event("wheel", x=x + 50, y=y + 50, dy=3000)
     hand.settle()
     place = x + 50, y + 10
@@ -255,7 +255,7 @@ def test_content_that_is_higher_than_its_box_is_scrolled(make):
     scroll = ui.Scroll(*buttons)
     hand = make(scroll)
     top = buttons[0].box[1]
-    x, y, width, height = scroll.box
+    x, y, _, height = scroll.box
     hand.event("wheel", x=x + 20, y=y + 20, dy=100)
     hand.settle()
     assert buttons[0].box[1] == top - 100

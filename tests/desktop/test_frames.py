@@ -97,7 +97,9 @@ def test_a_desktop_at_rest_draws_nothing_and_says_so(device):
 def test_a_tile_with_more_than_its_bin_holds_is_drawn_whole(device):
     """Many small panels in one tile, the last of them on top."""
     panels = [
-        ui.Panel(background="#ff0000", position="absolute", inset=(4, "auto", "auto", 4), width=20, height=20, padding=0)
+        ui.Panel(
+            background="#ff0000", position="absolute", inset=(4, "auto", "auto", 4), width=20, height=20, padding=0
+        )
         for _ in range(limits.BIN_ENTRIES + 20)
     ]
     # Transparent, so that none of them hides those below it.

@@ -21,9 +21,7 @@ class Served:
         self.button = ui.Button("Save", on_click=lambda event: self.clicks.append("saved"))
         self.field = ui.Field("")
         self.list = ui.List([f"Row {k}" for k in range(500)])
-        self.window = ui.Window(
-            "Page", ui.Row(self.button, self.field), self.list, x=40, y=30, width=360, height=280
-        )
+        self.window = ui.Window("Page", ui.Row(self.button, self.field), self.list, x=40, y=30, width=360, height=280)
         self.desktop = ui.Desktop(self.window, width=480, height=360, device=device, groups="one")
         self.desktop.settle()
         self.runner = Runner(self.desktop)
@@ -147,9 +145,12 @@ def test_other_hosts_and_origins_are_refused(device, headers):
 @pytest.mark.parametrize("path", ["/", "/page.js", "/events", "/?token=", "/?token=wrong"])
 def test_without_a_token_nothing_is_shown(device, path):
     async def story():
-        async with serving(device) as served, browser() as session:
-            async with session.get(served.root + path, headers={"Origin": served.root}) as answer:
-                assert answer.status == 403
+        async with (
+            serving(device) as served,
+            browser() as session,
+            session.get(served.root + path, headers={"Origin": served.root}) as answer,
+        ):
+            assert answer.status == 403
 
     asyncio.run(story())
 
@@ -172,7 +173,7 @@ def test_nonsense_from_a_viewer_is_left_out(device):
             await copy.take(lambda: copy.messages > 0)
             for nonsense in ("", "[]", "{", '{"event_type": 3}', '{"event_type": "pointer_move", "x": "left"}'):
                 await copy.socket.send_str(nonsense)
-            x, y, width, height = served.button.box
+            x, y, _, _ = served.button.box
             for kind in ("pointer_move", "pointer_down", "pointer_up"):
                 await copy.socket.send_json({"event_type": kind, "x": x + 9, "y": y + 9, "button": 1})
             await copy.take(lambda: served.clicks)

@@ -1,5 +1,7 @@
 """Text: the letters of a real font, as far apart as the font says, and like what FreeType draws itself."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ def shapes_of(tables: font.FontTables, text: str) -> list[int]:
 def width(tables: font.FontTables, text: str) -> float:
     shapes = shapes_of(tables, text)
     total = sum(float(tables.shapes["advance"][shape]) for shape in shapes)
-    for first, second in zip(shapes, shapes[1:], strict=False):
+    for first, second in itertools.pairwise(shapes):
         start, end = (int(tables.shapes["kerning"][first + k]) for k in (0, 1))
         total += sum(float(pair["amount"]) for pair in tables.pairs[start:end] if pair["second"] == second)
     return total

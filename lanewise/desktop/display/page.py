@@ -1,4 +1,4 @@
-"""The page: a desktop in the browser, over HTTP and a WebSocket on this machine, for those who were given its address."""
+"""The page: a desktop in the browser, over HTTP and a WebSocket on this machine, for who was given its address."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ class Stats:
 class Runner:
     """Runs a desktop on a thread of its own until it is closed. Events may come from any thread.
 
-    `on_tiles` is called on that thread after a frame that drew something, with the numbers of its tiles and their pixels,
-    while somebody watches; it must not wait.
+    `on_tiles` is called on that thread after a frame that drew something, with the numbers of its tiles and their
+    pixels, while somebody watches; it must not wait.
     """
 
     def __init__(self, desktop: Desktop, rate: float = 120) -> None:
@@ -112,6 +112,7 @@ class Runner:
 
     def _run(self) -> None:
         try:
+            self.desktop.step()  # compiles, and is no frame that anybody waits for
             beat = time.perf_counter()
             while not self._closing:
                 busy = self._calls or self._events or self.desktop.restless

@@ -1,4 +1,4 @@
-"""Viewers of a desktop in the browser: each has its own list of tiles that it has not seen, and takes them as it can."""
+"""Viewers of a desktop in the browser: each has a list of tiles that it has not seen, and takes them as it can."""
 
 from __future__ import annotations
 
