@@ -78,7 +78,7 @@ def _list() -> ui.Window:
 def _pictures() -> ui.Window:
     return ui.Window(
         "Picture",
-        ui.Image(picture(), width="100%", aspect_ratio=16 / 9),
+        ui.Image(picture(), width="100%", height="auto", aspect_ratio=16 / 9),
         ui.Label("A picture keeps its shape when the window is resized.", muted=True, size=12),
         x=860,
         y=300,

@@ -1,7 +1,7 @@
 """What looks are made of: each function adds one primitive to a widget's slots, cut to what is seen of the widget."""
 
 from lanewise.desktop.limits import MAX_GLYPHS, SLOTS
-from lanewise.desktop.numbers import BOLD, P_BOX, P_IMAGE, P_NONE, P_SHADOW, P_STROKE, P_TEXT, SECRET
+from lanewise.desktop.numbers import BOLD, IMAGE, P_BOX, P_IMAGE, P_NONE, P_SHADOW, P_STROKE, P_TEXT, SECRET
 from lanewise.desktop.state import Desk, Primitive
 from lanewise.desktop.text import (
     LINE_HEIGHT,
@@ -169,6 +169,7 @@ def add_image(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f3
     p.by = y + h
     p.radius = min(radius, min(w, h) * 0.5)
     p.fill = 0
+    p.edge = u32(widget.kind == IMAGE)  # a canvas shows its pixels as they are
     p.data = widget.picture
     p.count = widget.picture_width | widget.picture_height << 16
     p.version = widget.picture_version

@@ -4,7 +4,7 @@ A strip is a row of a tile on a CPU, which its vector units like, and a short co
 warp stand side by side. Both are made by `make_strip` from one source, and each pixel sees the same arithmetic.
 """
 
-from lanewise.desktop.colours import alpha_of, blue_of, green_of, red_of
+from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
 from lanewise.desktop.limits import BIN_ENTRIES, TILE
 from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
@@ -56,6 +56,29 @@ def atlas_distance(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f3
     upper = f32(at[0]) + (f32(at[1]) - f32(at[0])) * part_u
     lower = f32(below[0]) + (f32(below[1]) - f32(below[0])) * part_u
     return (upper + (lower - upper) * part_v - 128.0) * (face.spread / 127.0)
+
+
+@device(inline=False)
+def between_pixels(picture: Ptr[u32], across: u32, down: u32, u: f32, v: f32) -> u32:
+    """The colour between the four pixels of a picture around a place."""
+    column = min(u32(max(u, 0.0)), across - 1)
+    row = min(u32(max(v, 0.0)), down - 1)
+    right = min(column + 1, across - 1)
+    below = min(row + 1, down - 1)
+    part_u = unit(u - f32(column))
+    upper = mix(picture[row * across + column], picture[row * across + right], part_u)
+    lower = mix(picture[below * across + column], picture[below * across + right], part_u)
+    return mix(upper, lower, unit(v - f32(row)))
+
+
+@device
+def dither(x: u32, y: u32) -> f32:
+    """What to add before a fraction is cut off: 0.5 on average, other for neighbours, so that gradients have no bands.
+
+    It stays within 0.05 to 0.95, so that what is a whole number, or nearly, becomes that number everywhere.
+    """
+    order = ((x ^ y) & 1) << 3 | (y & 1) << 2 | ((x ^ y) & 2) | (y & 2) >> 1
+    return 0.05 + f32(order) * 0.06
 
 
 def make_strip(pixels, step_x, step_y):
@@ -148,7 +171,7 @@ def make_strip(pixels, step_x, step_y):
 
     @device
     def draw_image(desk: Ptr[Desk], p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
-        """A picture, the nearest of its pixels for each of the screen, in a box with round corners."""
+        """A picture in a box with round corners: the nearest of its pixels, or between four where `edge` asks for it."""
         across = p.count & 0xFFFF
         down = p.count >> 16
         scale_x = f32(across) / (p.bx - p.ax)
@@ -161,9 +184,13 @@ def make_strip(pixels, step_x, step_y):
             if at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom:
                 from_left = f32(at_x) + 0.5 - p.ax
                 from_top = f32(at_y) + 0.5 - p.ay
-                column = min(u32(from_left * scale_x), across - 1)
-                row = min(u32(from_top * scale_y), down - 1)
-                colour = desk.pictures[p.data + row * across + column]
+                u = from_left * scale_x
+                v = from_top * scale_y
+                colour = u32(0)
+                if p.edge != 0:
+                    colour = between_pixels(desk.pictures + p.data, across, down, u - 0.5, v - 0.5)
+                else:
+                    colour = desk.pictures[p.data + min(u32(v), down - 1) * across + min(u32(u), across - 1)]
                 away = box_distance(from_left - half_x, from_top - half_y, half_x, half_y, p.radius)
                 cover = unit(0.5 - away) * alpha_of(colour)
                 red[i] += (red_of(colour) - red[i]) * cover
@@ -255,7 +282,8 @@ def make_strip(pixels, step_x, step_y):
             at_x = left + u32(i * step_x)
             at_y = top + u32(i * step_y)
             if at_x < desk.width and at_y < desk.height:
-                colour = u32(red[i] + 0.5) | u32(green[i] + 0.5) << 8 | u32(blue[i] + 0.5) << 16 | 0xFF000000
+                more = dither(at_x, at_y)
+                colour = u32(red[i] + more) | u32(green[i] + more) << 8 | u32(blue[i] + more) << 16 | 0xFF000000
                 desk.pixels[at_y * desk.width + at_x] = colour
 
     return draw_strip
