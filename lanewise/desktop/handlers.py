@@ -1,14 +1,17 @@
 """Handlers on the device: what they are called with, what they may do, and how a frame runs them.
 
-A handler is a `@device` function `(desk: Ptr[Desk], me: u32, kind: u32, value: f32)`. It may change widgets of its own
-window, through the functions here. Handlers of one window run one after the other, in the order of events; those of
+A handler is a `@device` function `(desk: Ptr[Desk], event: Ptr[Notice])`. It hears of everything that happens to its
+widget: `event.kind` says what (see `numbers`), `event.widget` to whom. It may change widgets of its own window, through
+the functions here. Handlers of one window run one after the other, in the order of events; those of
 different windows run at the same time, one lane each, and must leave each other's widgets alone.
 """
 
 from lanewise.desktop import numbers
+from lanewise.desktop.colours import mix
 from lanewise.desktop.limits import MAX_NOTICES
 from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, Notice
+from lanewise.desktop.strips import segment_distance
 from lanewise.lang import Ptr, atomic_add, device, f32, i32, u32
 
 WARP = 1
@@ -23,9 +26,9 @@ def value_of(desk: Ptr[Desk], number: u32) -> f32:
 
 
 @device
-def target_number(desk: Ptr[Desk], me: u32) -> u32:
+def target_of(desk: Ptr[Desk], number: u32) -> u32:
     """The widget that was named as `target` of this one."""
-    return u32((desk.widgets + me).target)
+    return u32((desk.widgets + number).target)
 
 
 @device
@@ -42,6 +45,35 @@ def set_shown(desk: Ptr[Desk], number: u32, shown: bool):
     """Show a widget, or hide it; its place stays."""
     widget = desk.widgets + number
     widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
+
+
+@device
+def set_theme(desk: Ptr[Desk], dark: bool):
+    """Fade the desktop to the dark theme, or to the light one."""
+    desk.frame.theme = u32(dark)
+
+
+@device
+def paint_line(desk: Ptr[Desk], event: Ptr[Notice], radius: f32, colour: u32):
+    """Draw on a canvas where the pointer goes: call it for every event DRAWN of the canvas."""
+    canvas = desk.widgets + event.widget
+    x = f32(event.detail & 0xFFFF) + 0.5
+    y = f32(event.detail >> 16) + 0.5
+    if event.value == 0.0:  # the pointer went down here; later it comes from where it was
+        canvas.grab_x = x
+        canvas.grab_y = y
+    reach = radius + 1.0
+    for row in range(
+        u32(max(min(y, canvas.grab_y) - reach, 0.0)), min(u32(max(y, canvas.grab_y) + reach), canvas.picture_height)
+    ):
+        for column in range(
+            u32(max(min(x, canvas.grab_x) - reach, 0.0)), min(u32(max(x, canvas.grab_x) + reach), canvas.picture_width)
+        ):
+            away = segment_distance(f32(column) + 0.5, f32(row) + 0.5, canvas.grab_x, canvas.grab_y, x, y)
+            at = canvas.picture + row * canvas.picture_width + column
+            desk.pictures[at] = mix(desk.pictures[at], colour, radius + 0.5 - away)
+    canvas.grab_x = x
+    canvas.grab_y = y
 
 
 @device
@@ -82,7 +114,7 @@ def chain(handlers):
     """One device function that calls handler number n, counted from 1, with what it takes."""
 
     @device
-    def nobody(number: u32, desk: Ptr[Desk], me: u32, kind: u32, value: f32):
+    def nobody(number: u32, desk: Ptr[Desk], event: Ptr[Notice]):
         pass
 
     called = nobody
@@ -93,11 +125,11 @@ def chain(handlers):
 
 def _before(wanted, handler, others):
     @device
-    def call(number: u32, desk: Ptr[Desk], me: u32, kind: u32, value: f32):
+    def call(number: u32, desk: Ptr[Desk], event: Ptr[Notice]):
         if number == wanted:
-            handler(desk, me, kind, value)
+            handler(desk, event)
         else:
-            others(number, desk, me, kind, value)
+            others(number, desk, event)
 
     return call
 
@@ -118,6 +150,6 @@ def make_handling(handlers):
                     if u32(widget.window) % 32 == lane:
                         atomic_add(desk.frame.notices, 1, scope="group")
                         if widget.handler != 0:
-                            call(widget.handler, desk, notice.widget, notice.kind, notice.value)
+                            call(widget.handler, desk, notice)
 
     return handle

@@ -171,7 +171,7 @@ def make_strip(pixels, step_x, step_y):
 
     @device
     def draw_image(desk: Ptr[Desk], p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
-        """A picture in a box with round corners: the nearest of its pixels, or between four where `edge` asks for it."""
+        """A picture in a box with round corners: the nearest of its pixels, or between four where `edge` says so."""
         across = p.count & 0xFFFF
         down = p.count >> 16
         scale_x = f32(across) / (p.bx - p.ax)

@@ -5,25 +5,36 @@ from hand import Hand
 
 import lanewise as lw
 from lanewise.desktop import ui
-from lanewise.desktop.handlers import set_number, set_value, target_number, value_of
+from lanewise.desktop.handlers import paint_line, set_number, set_theme, set_value, target_of, value_of
 from lanewise.desktop.numbers import CHANGED, CLICKED
-from lanewise.desktop.state import Desk
-from lanewise.lang import Ptr, device, f32, i32, u32
+from lanewise.desktop.state import Desk, Notice
+from lanewise.lang import Ptr, device, i32
 
 
 @device
-def count_up(desk: Ptr[Desk], me: u32, kind: u32, value: f32):
-    if kind == CLICKED:
-        label = target_number(desk, me)
+def count_up(desk: Ptr[Desk], event: Ptr[Notice]):
+    if event.kind == CLICKED:
+        label = target_of(desk, event.widget)
         set_value(desk, label, value_of(desk, label) + 1.0)
         set_number(desk, label, i32(value_of(desk, label)))
 
 
 @device
-def mirror(desk: Ptr[Desk], me: u32, kind: u32, value: f32):
-    if kind == CHANGED:
-        set_value(desk, target_number(desk, me), value)
-        set_number(desk, target_number(desk, target_number(desk, me)), i32(value) - 50)
+def mirror(desk: Ptr[Desk], event: Ptr[Notice]):
+    if event.kind == CHANGED:
+        bar = target_of(desk, event.widget)
+        set_value(desk, bar, event.value)
+        set_number(desk, target_of(desk, bar), i32(event.value) - 50)
+
+
+@device
+def darken(desk: Ptr[Desk], event: Ptr[Notice]):
+    set_theme(desk, event.value > 0.0)
+
+
+@device
+def draw(desk: Ptr[Desk], event: Ptr[Notice]):
+    paint_line(desk, event, 2.0, 0xFF0000FF)
 
 
 def test_handlers_change_widgets_in_the_frame_of_the_event(device):
@@ -47,6 +58,24 @@ def test_handlers_change_widgets_in_the_frame_of_the_event(device):
     assert bar.value == slider.value == 50
     hand.key("Home")
     assert shown.text == "-50"
+
+
+def test_a_handler_draws_on_a_canvas_and_another_changes_the_theme(device):
+    canvas = ui.Canvas(100, 80, on_draw=draw)
+    switch = ui.Switch("Dark", on_change=darken)
+    hand = Hand(ui.Desktop(ui.Window("Draw", canvas, switch), width=520, height=420, device=device, groups="one"))
+    x, y, _, _ = canvas.box
+    hand.drag((x + 10, y + 10), (x + 90, y + 70), steps=3)
+    hand.settle()
+    seen = hand.desktop.pixels()
+    for part in (0.0, 0.4, 0.8, 1.0):
+        assert seen[y + 10 + round(60 * part), x + 10 + round(80 * part), :3].tolist() == [255, 0, 0]
+    assert seen[y + 70, x + 10, :3].tolist() == [255, 255, 255]
+    hand.click(switch, 0.1)
+    hand.settle()
+    assert hand.desktop.theme == "dark"
+    assert hand.desktop.pixels()[5, 5].max() == 255
+    assert hand.desktop.pixels()[5, 5, 0] < 60
 
 
 def test_a_widget_has_one_handler_on_the_device():

@@ -177,14 +177,11 @@ def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
         first = has_auto_margin(item.flags, start)
         last = has_auto_margin(item.flags, end)
         taken = resolve_or_zero(style.inset[start], whole) + resolve_or_zero(style.inset[end], whole)
-        free = whole - taken - size - item.margin[start] - item.margin[end]
-        if first and last and free > 0.0:
-            item.margin[start] = free / 2.0
-            item.margin[end] = free / 2.0
-        elif first and not last:
-            item.margin[start] = free
-        elif last and not first:
-            item.margin[end] = free
+        free = max(whole - taken - size - item.margin[start] - item.margin[end], 0.0)
+        if first:
+            item.margin[start] = free / 2.0 if last else free
+        if last:
+            item.margin[end] = free / 2.0 if first else free
         # Where too much is said, the side that reading begins at holds.
         from_start = axis == 1 or (tree.styles + node).direction != RTL
     if from_start:
@@ -194,6 +191,7 @@ def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
         item.place[axis] = at - work.item.padding[start]
     else:
         item.place[axis] = static_place(tree, node, child, axis)
+    item.nudge[axis] = 0.0
 
 
 @device

@@ -3,8 +3,8 @@
 On an errand a node's own thread finds what its parent wants to know of it as an item: for that it asks itself questions
 (how wide is my content, how high at this width, do my children lie as they must), and sends its own children on errands
 to answer them. A node is on one errand at a time. Who sends writes what the errand needs, then `stage`; who is done
-writes what it found, then takes one off the parent's `pending`. Both publish with release and look with acquire, so that
-a thread that sees the mark sees what was written before it.
+writes what it found, then takes one off the parent's `pending`. Both publish with release and look with acquire, so
+that a thread that sees the mark sees what was written before it.
 """
 
 from lanewise.desktop.layout.keywords import NO_NODE

@@ -76,7 +76,7 @@ def narrower_limit(tree: Ptr[LayoutTree], node: i32, limit: f32, gap: f32, wante
 
 @device(inline=False)
 def break_full_lines(tree: Ptr[LayoutTree], node: i32, limit: f32, gap: f32, wanted: u32):
-    """Where items of one size jump from too few lines to too many: items that just fit are made not to, from the last."""
+    """Where items of one size go from too few lines to too many: those that just fit no longer do, the last first."""
     rounds = wanted
     while rounds > 0 and greedy_count(tree, node, limit, gap) < wanted:
         rounds -= 1

@@ -12,11 +12,12 @@ from lanewise.desktop.layout.numbers import (
     UPMOST_NODE,
 )
 from lanewise.desktop.layout.placing import clear_box
+from lanewise.desktop.layout.sharing import first_of_mine, meet, nodes_apart
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.atomics import atomic_add, atomic_max
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, i32, u32
-from lanewise.lang.vocabulary import local_id, shared, threadgroup_barrier, threadgroup_size
+from lanewise.lang.vocabulary import local_id, shared, threadgroup_barrier
 
 
 @device
@@ -52,18 +53,18 @@ def depth_of(tree: Ptr[LayoutTree], node: u32) -> u32:
 
 
 @device
-def check_links(tree: Ptr[LayoutTree], first: u32) -> u32:
+def check_links(tree: Ptr[LayoutTree]) -> u32:
     """Check the links, find the depths and make everything ready; gives the depth of the deepest node."""
     deepest = shared(u32[1])
-    for node in range(first, tree.count, threadgroup_size()):
+    for node in range(first_of_mine(tree), tree.count, nodes_apart()):
         (tree.work + node).references = 0
         (tree.work + node).pending = 0
         (tree.work + node).stage = u32(ROOT if i32(node) == tree.root else IDLE)
     if local_id() == 0:
         tree.problem = 0
         deepest[0] = 0
-    threadgroup_barrier()
-    for node in range(first, tree.count, threadgroup_size()):
+    meet()
+    for node in range(first_of_mine(tree), tree.count, nodes_apart()):
         links = tree.links + node
         follow(tree, node, links.first_child, i32(node))
         if links.next_sibling != NO_NODE and links.parent == NO_NODE:

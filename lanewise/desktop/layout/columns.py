@@ -2,7 +2,7 @@
 
 from lanewise.desktop.layout.asking import answered_height, ask_height, ask_widths, parent_of
 from lanewise.desktop.layout.balance import wanted_lines
-from lanewise.desktop.layout.items import begin_item, content_width, line_limit, percent_height, set_least, stretched
+from lanewise.desktop.layout.items import auto_least, begin_item, content_width, line_limit, percent_height, stretched
 from lanewise.desktop.layout.items_order import wraps
 from lanewise.desktop.layout.lengths import across, clamp, content_size, is_block, resolve_or_zero, transferred
 from lanewise.desktop.layout.numbers import (
@@ -12,6 +12,7 @@ from lanewise.desktop.layout.numbers import (
     INDEFINITE,
     ITEM_BASE_CONTENT,
     ITEM_BASE_DEFINITE,
+    ITEM_FITS,
     ITEM_LEAST_AUTO,
     ITEM_STRETCHES,
 )
@@ -57,6 +58,7 @@ def find_column_width(tree: Ptr[LayoutTree], node: i32) -> u32:
     style = tree.styles + node
     item = addressof((tree.work + node).item)
     if item.used[0] < 0.0:
+        item.flags |= ITEM_FITS
         room = line_share(tree, parent_of(tree, node)) - item.margin[0] - item.margin[1]
         item.used[0] = content_width(tree, node, room)
     if (item.flags & ITEM_BASE_CONTENT) != 0 and style.aspect_ratio > 0.0:
@@ -78,7 +80,7 @@ def end_column_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         if (item.flags & ITEM_BASE_CONTENT) != 0:
             item.base = transferred(tree.styles + node, item, u32(1), content)
         if (item.flags & ITEM_LEAST_AUTO) != 0:
-            set_least(tree, node, u32(1), content)
+            item.least[1] = auto_least(tree, node, u32(1), content)
     item.used[1] = clamp(item.base, item.least[1], item.most[1])
     return u32(DONE)
 

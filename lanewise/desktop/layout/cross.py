@@ -11,7 +11,7 @@ from lanewise.desktop.layout.aligning import (
 )
 from lanewise.desktop.layout.asking import answer_height, ask_layout, parent_of, send
 from lanewise.desktop.layout.columns import definite_in_column
-from lanewise.desktop.layout.items import has_auto_margin, percent_height, stretched
+from lanewise.desktop.layout.items import content_width, has_auto_margin, percent_height, stretched
 from lanewise.desktop.layout.items_order import first_item, next_item, outer, wraps
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
@@ -22,7 +22,7 @@ from lanewise.desktop.layout.keywords import (
 )
 from lanewise.desktop.layout.lengths import content_size, is_auto, is_block, main_axis, resolve_or_zero
 from lanewise.desktop.layout.lines import line_length
-from lanewise.desktop.layout.numbers import FLOW_END, HEIGHT, ITEM_STRETCHES, PLACE, PLACE_END
+from lanewise.desktop.layout.numbers import FLOW_END, HEIGHT, ITEM_FITS, ITEM_STRETCHES, PLACE, PLACE_END
 from lanewise.desktop.layout.rows import definite_in_row
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
@@ -31,10 +31,18 @@ from lanewise.lang.vocabulary import addressof
 
 
 @device
-def by_baseline(tree: Ptr[LayoutTree], child: i32) -> bool:
-    """Whether an item takes part in aligning a row by its baselines."""
+def by_baseline(tree: Ptr[LayoutTree], child: i32, cross: u32) -> bool:
+    """Whether an item takes part in aligning a line by its baselines."""
     item = addressof((tree.work + child).item)
-    return item.align == ALIGN_BASELINE and not has_auto_margin(item.flags, u32(2)) and not has_auto_margin(item.flags, u32(3))
+    free_to_move = has_auto_margin(item.flags, 2 * cross) or has_auto_margin(item.flags, 2 * cross + 1)
+    return item.align == ALIGN_BASELINE and not free_to_move
+
+
+@device
+def above_baseline(tree: Ptr[LayoutTree], child: i32, cross: u32) -> f32:
+    """How much of an item is above its baseline; in a column the baseline is its left edge."""
+    item = addressof((tree.work + child).item)
+    return item.margin[2] + item.baseline if cross == 1 else item.margin[0]
 
 
 @device(inline=False)
@@ -46,11 +54,10 @@ def measure_line(tree: Ptr[LayoutTree], node: i32, first: i32):
     below = f32(-1e30)
     child = first
     for _ in range((tree.work + first).item.line_count):
-        item = addressof((tree.work + child).item)
         size = outer(tree, child, axis)
         largest = max(largest, size)
-        if axis == 1 and by_baseline(tree, child):
-            high = item.margin[2] + item.baseline
+        if by_baseline(tree, child, axis):
+            high = above_baseline(tree, child, axis)
             above = max(above, high)
             below = max(below, size - high)
         child = next_item(tree, child)
@@ -167,6 +174,9 @@ def begin_place(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     if (item.flags & ITEM_STRETCHES) != 0:
         item.used[cross] = stretched(tree, node, cross, (tree.work + item.line_first).item.line_size)
+    elif (item.flags & ITEM_FITS) != 0 and wraps(tree, parent):
+        room = (tree.work + item.line_first).item.line_size - item.margin[0] - item.margin[1]
+        item.used[0] = content_width(tree, node, room)
     place_across(tree, parent, node)
     definite = definite_in_row(tree, node) if axis == 0 else definite_in_column(tree, parent, node)
     width = content_size(item, u32(0), item.used[0])
@@ -194,8 +204,8 @@ def place_across(tree: Ptr[LayoutTree], node: i32, child: i32):
             item.margin[far_side] = spare / 2.0 if near_auto else spare
         free = min(free, 0.0)
     offset = f32(0)
-    if cross == 1 and by_baseline(tree, child):
-        high = item.margin[2] + item.baseline
+    if by_baseline(tree, child, cross):
+        high = above_baseline(tree, child, cross)
         offset = line.line_baseline - (outer(tree, child, cross) - high if far else high)
     elif not near_auto and not far_auto:
         align = own_direction(tree, node, child, cross, item.align)
@@ -208,14 +218,15 @@ def place_across(tree: Ptr[LayoutTree], node: i32, child: i32):
 
 @device
 def nudge(tree: Ptr[LayoutTree], node: i32, child: i32):
-    """Move an item by its insets; where both sides say something, the side that reading begins at does."""
+    """How far its insets move an item; where both sides say something, the side that reading begins at does."""
     style = tree.styles + child
     item = addressof((tree.work + child).item)
     for axis in range(u32(2)):
         whole = (tree.work + node).width if axis == 0 else percent_height(tree, node)
         start = not is_auto(style.inset[2 * axis], whole)
         end = not is_auto(style.inset[2 * axis + 1], whole)
+        item.nudge[axis] = 0.0
         if end and (not start or (axis == 0 and (tree.styles + node).direction == RTL)):
-            item.place[axis] -= resolve_or_zero(style.inset[2 * axis + 1], whole)
+            item.nudge[axis] = -resolve_or_zero(style.inset[2 * axis + 1], whole)
         elif start:
-            item.place[axis] += resolve_or_zero(style.inset[2 * axis], whole)
+            item.nudge[axis] = resolve_or_zero(style.inset[2 * axis], whole)

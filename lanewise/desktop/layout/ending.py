@@ -33,7 +33,7 @@ def reach_of(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
     style = tree.styles + child
     leftward = axis == 0 and (tree.styles + node).direction == RTL
     start, end = 2 * axis, 2 * axis + 1
-    at = item.place[axis]
+    at = item.place[axis] + item.nudge[axis]
     if leftward:
         at = (tree.work + node).width - at - item.used[axis]
         start, end = end, start
@@ -47,7 +47,7 @@ def reach_of(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
 
 @device
 def own_baseline(tree: Ptr[LayoutTree], node: i32) -> f32:
-    """That of the line that is uppermost: of its first item aligned by its baseline, else of its uppermost item."""
+    """That of the uppermost line: its first item's, if possible of one that is aligned by it. Reversed, the last's."""
     first = first_item(tree, node)
     if first == NO_NODE:
         return f32(NO_BASELINE)
@@ -55,15 +55,14 @@ def own_baseline(tree: Ptr[LayoutTree], node: i32) -> f32:
         while (tree.work + first).item.line_end != NO_NODE:
             first = (tree.work + first).item.line_end
     chosen = first
-    row = main_axis(tree, node) == 0
-    upward = reversed_main(tree, node)
+    aligned = False
+    backward = reversed_main(tree, node)
     child = first
     for _ in range((tree.work + first).item.line_count):
-        if row and by_baseline(tree, child):
+        by_its_own = main_axis(tree, node) == 0 and by_baseline(tree, child, u32(1))
+        if (by_its_own and (not aligned or backward)) or (backward and not aligned):
             chosen = child
-            break
-        if not row and upward:
-            chosen = child
+        aligned = aligned or by_its_own
         child = next_item(tree, child)
     return (tree.work + chosen).item.place[1] + item_baseline(tree, chosen)
 

@@ -5,7 +5,7 @@ the same time. No thread waits for another: it looks at its nodes once a round, 
 """
 
 from lanewise.desktop.layout.absolute import begin_absolute, find_absolute_height, find_absolute_width
-from lanewise.desktop.layout.asking import answer_height, answer_widths, come_back
+from lanewise.desktop.layout.asking import answer_height, answer_widths, come_back, mark_dirty
 from lanewise.desktop.layout.checking import check_links
 from lanewise.desktop.layout.columns import begin_column_item, end_column_item, find_column_width
 from lanewise.desktop.layout.cross import begin_place, find_lines
@@ -54,6 +54,7 @@ from lanewise.desktop.layout.rows import (
     end_row_item,
     find_row_height,
 )
+from lanewise.desktop.layout.sharing import first_of_mine, meet, nodes_apart
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.layout.text import text_height, text_widths
 from lanewise.desktop.layout.widths import (
@@ -67,8 +68,9 @@ from lanewise.desktop.layout.widths import (
 )
 from lanewise.lang.atomics import atomic_load
 from lanewise.lang.functions import device, kernel
+from lanewise.lang.intrinsics import ON_GPU
 from lanewise.lang.types import Ptr, i32, u32
-from lanewise.lang.vocabulary import group_id, local_id, shared, threadgroup_barrier, threadgroup_size
+from lanewise.lang.vocabulary import group_id, local_id, shared, threadgroup_barrier
 
 ROUND_LIMIT = 1 << 20
 """Far more rounds than any tree takes: a mistake here must not hold a GPU for ever."""
@@ -162,12 +164,34 @@ def work_on(tree: Ptr[LayoutTree], node: i32):
 
 
 @device
-def first_of_mine() -> u32:
-    """The first node of this thread. Neighbours go to different warps: threads of one warp wait for each other."""
-    warps = threadgroup_size() // 32
-    if threadgroup_size() % 32 != 0:
-        return local_id()
-    return local_id() % 32 * warps + local_id() // 32
+def rounds_together(tree: Ptr[LayoutTree]) -> u32:
+    """All threads look at their nodes, round after round, until the root is done; gives how many rounds that took."""
+    ended = shared(u32[2])
+    turn = u32(0)
+    while True:
+        for node in range(first_of_mine(tree), tree.count, nodes_apart()):
+            work_on(tree, i32(node))
+            if i32(node) == tree.root:
+                # Two words in turns: a thread may still read the one while the next round writes the other.
+                ended[turn & 1] = u32((tree.work + node).stage == IDLE)
+        threadgroup_barrier()
+        if ended[turn & 1] != 0:
+            return turn + 1
+        turn += 1
+        assert turn < ROUND_LIMIT, "layout does not come to an end"
+
+
+@device
+def rounds_alone(tree: Ptr[LayoutTree]) -> u32:
+    """One thread goes through all nodes, down the tree and up again, until the root is done."""
+    turn = u32(0)
+    last = tree.count - 1
+    while first_of_mine(tree) < tree.count and (tree.work + tree.root).stage != IDLE:
+        for index in range(tree.count):
+            work_on(tree, i32(index if (turn & 1) == 0 else last - index))
+        turn += 1
+        assert turn < ROUND_LIMIT, "layout does not come to an end"
+    return turn
 
 
 @device
@@ -176,32 +200,27 @@ def run_layout(tree: Ptr[LayoutTree]):
 
     If the links are wrong, `tree.problem` says so and the boxes stay as they were.
     """
-    ended = shared(u32[2])
-    deepest = check_links(tree, first_of_mine())
-    if tree.problem != 0:
-        return
-    turn = u32(0)
-    while True:
-        for node in range(first_of_mine(), tree.count, threadgroup_size()):
-            work_on(tree, i32(node))
-            if i32(node) == tree.root:
-                # Two words in turns: a thread may still read the one while the next round writes the other.
-                ended[turn & 1] = u32((tree.work + node).stage == IDLE)
-        threadgroup_barrier()
-        if ended[turn & 1] != 0:
-            break
-        turn += 1
-        assert turn < ROUND_LIMIT, "layout does not come to an end"
-    for depth in range(deepest + 1):
-        for node in range(first_of_mine(), tree.count, threadgroup_size()):
-            if (tree.work + node).depth == depth:
-                place_box(tree, i32(node))
-        threadgroup_barrier()
-    if local_id() == 0:
-        tree.rounds = turn + 1
+    threadgroup_barrier()
+    deepest = check_links(tree)
+    if tree.problem == 0:
+        turns = rounds_together(tree) if ON_GPU else rounds_alone(tree)
+        for depth in range(deepest + 1):
+            for node in range(first_of_mine(tree), tree.count, nodes_apart()):
+                if (tree.work + node).depth == depth:
+                    place_box(tree, i32(node))
+            meet()
+        if local_id() == 0:
+            tree.rounds = turns
+    threadgroup_barrier()
 
 
 @kernel
 def lay_out(trees: Ptr[LayoutTree]):
     """Lay out many trees, one a group."""
     run_layout(trees + group_id())
+
+
+@kernel
+def forget(trees: Ptr[LayoutTree], tree: u32, node: i32):
+    """A node of a tree has changed. One thread of one launch a change; device code calls `mark_dirty` itself."""
+    mark_dirty(trees + tree, node)

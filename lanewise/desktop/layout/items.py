@@ -18,7 +18,6 @@ from lanewise.desktop.layout.lengths import (
     boxed,
     clamp,
     content_size,
-    is_auto,
     is_block,
     main_axis,
     resolve,
@@ -61,13 +60,13 @@ def item_alignment(tree: Ptr[LayoutTree], node: i32, child: i32) -> u32:
 
 
 @device
-def stretches(tree: Ptr[LayoutTree], node: i32, child: i32, whole: f32) -> bool:
-    """Whether a child is as large across as its line; `whole` is what percentages across are parts of."""
+def stretches(tree: Ptr[LayoutTree], node: i32, child: i32) -> bool:
+    """Whether a child is as large across as its line."""
     axis = 1 - main_axis(tree, node)
     style = tree.styles + child
     if style.size[axis].unit == UNIT_STRETCH:
         return True
-    if style.size[axis].unit > UNIT_PERCENT or not is_auto(style.size[axis], whole):
+    if style.size[axis].unit != UNIT_AUTO:
         return False
     if is_block(tree, node):
         return True
@@ -112,10 +111,10 @@ def content_unit(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> u32
 
 
 @device
-def least_is_auto(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32, whole: f32) -> bool:
-    """Whether an item's least size along the main axis comes from its content: nothing is said, and it does not scroll."""
+def least_is_auto(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> bool:
+    """Whether an item's least size comes from its content: its style says none, and it does not scroll."""
     style = tree.styles + child
-    if is_block(tree, node) or not is_auto(style.min_size[axis], whole):
+    if is_block(tree, node) or style.min_size[axis].unit != UNIT_AUTO:
         return False
     return style.overflow[0] < OVERFLOW_HIDDEN and style.overflow[1] < OVERFLOW_HIDDEN
 
@@ -136,7 +135,7 @@ def fitting(least: f32, room: f32, most: f32) -> f32:
 
 @device
 def content_width(tree: Ptr[LayoutTree], node: i32, room: f32) -> f32:
-    """The width of a node that its content says, in this room for its border box; its widths must have been asked for."""
+    """The width of a node that its content says, with this room for its border box; the widths have been asked for."""
     style = tree.styles + node
     item = addressof((tree.work + node).item)
     answers = addressof((tree.work + node).answers)
@@ -150,13 +149,13 @@ def content_width(tree: Ptr[LayoutTree], node: i32, room: f32) -> f32:
 
 
 @device
-def set_least(tree: Ptr[LayoutTree], child: i32, axis: u32, content: f32):
+def auto_least(tree: Ptr[LayoutTree], child: i32, axis: u32, content: f32) -> f32:
     """The least size that is found from the content; a size that the style says, and the greatest, hold it down."""
     item = addressof((tree.work + child).item)
     least = transferred(tree.styles + child, item, axis, content)
     if item.size[axis] >= 0.0:
         least = min(least, item.size[axis])
-    item.least[axis] = max(min(least, item.most[axis]), item.frame[axis])
+    return max(min(least, item.most[axis]), item.frame[axis])
 
 
 @device(inline=False)
@@ -168,9 +167,9 @@ def begin_item(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
     room = width if axis == 0 else height
     item = addressof((tree.work + child).item)
     item.align = item_alignment(tree, node, child)
-    if stretches(tree, node, child, height if axis == 0 else width):
+    if stretches(tree, node, child):
         item.flags |= ITEM_STRETCHES
-    if least_is_auto(tree, node, child, axis, room):
+    if least_is_auto(tree, node, child, axis):
         item.flags |= ITEM_LEAST_AUTO
     item.base = style_base(tree, node, child, axis, room)
     item.flags |= u32(ITEM_BASE_DEFINITE if item.base >= 0.0 else ITEM_BASE_CONTENT)

@@ -77,7 +77,6 @@ def flex_line(tree: Ptr[LayoutTree], first: i32, axis: u32, room: f32, gap: f32)
     count = (work + first).item.line_count
     room -= f32(count - 1) * gap
     grows = line_length(tree, first, axis, f32(0)) < room
-    fixed = f32(0)
     flexible = u32(0)
     free = room
     child = first

@@ -56,6 +56,8 @@ ITEM_BASE_CONTENT = 32
 ITEM_BASE_DEFINITE = 64
 ITEM_STRETCHES = 128
 """Its size across is that of its line."""
+ITEM_FITS = 4096
+"""In a column its width comes from its content and the room there is."""
 ITEM_FROZEN = 256
 ITEM_LOW = 512
 """While lengths are flexed: it came out below its least size,"""

@@ -49,8 +49,8 @@ def place_box(tree: Ptr[LayoutTree], node: i32):
     style = tree.styles + node
     item = addressof(work.item)
     box = tree.boxes + node
-    x = item.place[0]
-    y = item.place[1]
+    x = item.place[0] + item.nudge[0]
+    y = item.place[1] + item.nudge[1]
     left = x
     top = y
     hidden = style.display == DISPLAY_NONE

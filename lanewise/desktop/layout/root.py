@@ -40,6 +40,8 @@ def begin_root(tree: Ptr[LayoutTree], node: i32) -> u32:
     item.used[1] = height
     item.place[0] = item.margin[0]
     item.place[1] = item.margin[2]
+    item.nudge[0] = 0.0
+    item.nudge[1] = 0.0
     if width >= 0.0:
         return find_root_width(tree, node)
     return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(ROOT_WIDTH))

@@ -2,12 +2,12 @@
 
 from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of
 from lanewise.desktop.layout.items import (
+    auto_least,
     begin_item,
     content_unit,
     fitting,
     line_limit,
     percent_height,
-    set_least,
     stretched,
 )
 from lanewise.desktop.layout.items_order import wraps
@@ -64,7 +64,7 @@ def end_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
             size = fitting(answers.least_width, room, answers.most_width)
         item.base = transferred(tree.styles + node, item, u32(0), size + item.edge[0])
     if (item.flags & ITEM_LEAST_AUTO) != 0:
-        set_least(tree, node, u32(0), answers.least_width + item.edge[0])
+        item.least[0] = auto_least(tree, node, u32(0), answers.least_width + item.edge[0])
     item.used[0] = clamp(item.base, item.least[0], item.most[0])
     return u32(DONE)
 

@@ -104,6 +104,7 @@ class Item:
     base: f32  # flex base size
     used: f32[2]  # the size it gets
     place: f32[2]  # where the border box begins, seen from the parent's content box
+    nudge: f32[2]  # how far its insets move it from there
     baseline: f32  # from the top of the border box
     contribution: f32[2]  # the least and the greatest width that it takes in its parent, margins included
     reach: f32[2]  # how far it and what overflows it reach from the beginning of its parent's content box

@@ -71,9 +71,9 @@ def line_height(tree: Ptr[LayoutTree], node: i32) -> f32:
 def text_widths(tree: Ptr[LayoutTree], node: i32, height: f32) -> tuple[f32, f32]:
     """The least and the greatest width of a node's text."""
     if (tree.styles + node).writing_mode == VERTICAL_TEXT:
-        length, lines, word = measure_text(tree, node, height if height >= 0.0 else f32(1e30))
+        _, lines, _ = measure_text(tree, node, height if height >= 0.0 else f32(1e30))
         return lines * line_height(tree, node), lines * line_height(tree, node)
-    length, lines, word = measure_text(tree, node, f32(1e30))
+    length, _, word = measure_text(tree, node, f32(1e30))
     return word, length
 
 
@@ -81,9 +81,9 @@ def text_widths(tree: Ptr[LayoutTree], node: i32, height: f32) -> tuple[f32, f32
 def text_height(tree: Ptr[LayoutTree], node: i32, width: f32) -> f32:
     """The height of a node's text at a width."""
     if (tree.styles + node).writing_mode == VERTICAL_TEXT:
-        length, lines, word = measure_text(tree, node, f32(1e30))
+        length, _, _ = measure_text(tree, node, f32(1e30))
         return length
-    length, lines, word = measure_text(tree, node, width)
+    _, lines, _ = measure_text(tree, node, width)
     return lines * line_height(tree, node)
 
 
@@ -91,9 +91,9 @@ def text_height(tree: Ptr[LayoutTree], node: i32, width: f32) -> f32:
 def text_reach(tree: Ptr[LayoutTree], node: i32, width: f32, height: f32) -> tuple[f32, f32]:
     """How far text laid out in a box of this size reaches to the right and to the bottom."""
     if (tree.styles + node).writing_mode == VERTICAL_TEXT:
-        length, lines, word = measure_text(tree, node, height)
+        length, lines, _ = measure_text(tree, node, height)
         return lines * line_height(tree, node), length
-    length, lines, word = measure_text(tree, node, width)
+    length, lines, _ = measure_text(tree, node, width)
     return length, lines * line_height(tree, node)
 
 

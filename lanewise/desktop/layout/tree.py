@@ -1,4 +1,4 @@
-"""Trees of styles in Python, put on a device and laid out there; what tests and tools use, and the desktop's example."""
+"""Trees of styles in Python, put on a device and laid out there; what tests and tools use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lanewise.desktop.layout import keywords, numbers
-from lanewise.desktop.layout.engine import lay_out
+from lanewise.desktop.layout.engine import forget, lay_out
 from lanewise.desktop.layout.structures import Font, LayoutTree, NodeBox, NodeLinks, NodeStyle, NodeWork
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.devices.base import Device
@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Typeface:
-    """How wide text is, in multiples of the font size: advances of the code points from 0 on, the last for all others."""
+    """How wide text is, in multiples of the font size: advances of code points from 0 on, the last for all others."""
 
     advances: Sequence[float] = (1.0,)
     line_height: float = 1.0
@@ -129,6 +129,18 @@ class Layouts:
     def run(self, group_size: int = GROUP_SIZE) -> None:
         """Lay out all trees; what was found before and is not dirty is used again."""
         lay_out[len(self.headers) * group_size, group_size](self.headers)
+
+    def change(self, node: int, style: Style, tree: int = 0) -> None:
+        """Give a node another style; the next `run` lays out what depends on it. Its text stays what it is."""
+        if not 0 <= node < self.starts[tree + 1] - self.starts[tree]:
+            raise ArgumentError(f"there is no node {node} in tree {tree}")
+        styles = self.styles.get()
+        at = int(self.starts[tree]) + node
+        text = styles[["text_start", "text_count"]][at].tolist()
+        styles[at] = pack_styles([style])[0]
+        styles["text_start"][at], styles["text_count"][at] = text
+        self.styles.set(styles)
+        forget[1](self.headers, tree, node)
 
     def boxes_of(self, tree: int = 0) -> np.ndarray[Any, Any]:
         """The boxes of a tree, an array of `NodeBox.dtype`; an ArgumentError says what is wrong with its links."""

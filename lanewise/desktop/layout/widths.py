@@ -2,18 +2,21 @@
 
 from lanewise.desktop.layout.asking import answer_widths, answered_height, ask_height, ask_widths, parent_of, send
 from lanewise.desktop.layout.balance import wanted_lines
-from lanewise.desktop.layout.items import item_alignment, line_limit, style_base
+from lanewise.desktop.layout.items import auto_least, item_alignment, least_is_auto, line_limit, style_base
 from lanewise.desktop.layout.items_order import first_item, next_item, wraps
 from lanewise.desktop.layout.keywords import (
     ALIGN_STRETCH,
     NO_NODE,
     UNIT_MAX_CONTENT,
     UNIT_MIN_CONTENT,
+    UNIT_PX,
 )
 from lanewise.desktop.layout.lengths import (
     across,
+    boxed,
     clamp,
     content_size,
+    is_block,
     main_axis,
     resolve_item,
     resolve_or_zero,
@@ -54,9 +57,9 @@ def definite_height(tree: Ptr[LayoutTree], node: i32) -> f32:
     room = (tree.work + parent).height
     item = addressof((tree.work + node).item)
     height = item.size[1]
-    if height < 0.0 and main_axis(tree, parent) == 0 and room >= 0.0 and not wraps(tree, parent):
-        if item_alignment(tree, parent, node) == ALIGN_STRETCH:
-            height = max(room - item.margin[2] - item.margin[3], 0.0)
+    in_one_row = main_axis(tree, parent) == 0 and not wraps(tree, parent)
+    if height < 0.0 and room >= 0.0 and in_one_row and item_alignment(tree, parent, node) == ALIGN_STRETCH:
+        height = max(room - item.margin[2] - item.margin[3], 0.0)
     return clamp(height, item.least[1], item.most[1]) if height >= 0.0 else height
 
 
@@ -70,9 +73,20 @@ def begin_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     least = item.size[0]
     if least < 0.0 and style.aspect_ratio > 0.0 and height >= 0.0:
         least = across(style, item, u32(0), height)
-    if least < 0.0:
+    item.contribution[0] = least
+    if least < 0.0 or held_by_basis(tree, node):
         return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(WIDTH_ITEM_END))
     return contribute(tree, node, least, least)
+
+
+@device
+def held_by_basis(tree: Ptr[LayoutTree], node: i32) -> bool:
+    """Whether an item is no wider than its flex basis, or no narrower: in a row, if it does not grow, or not shrink."""
+    style = tree.styles + node
+    parent = parent_of(tree, node)
+    if is_block(tree, parent) or main_axis(tree, parent) != 0 or style.flex_basis.unit != UNIT_PX:
+        return False
+    return style.flex_grow == 0.0 or style.flex_shrink == 0.0
 
 
 @device(inline=False)
@@ -86,8 +100,22 @@ def end_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         most = least
     if style.size[0].unit == UNIT_MAX_CONTENT:
         least = most
-    least = transferred(style, addressof(work.item), u32(0), least)
-    most = transferred(style, addressof(work.item), u32(0), most)
+    item = addressof(work.item)
+    least = transferred(style, item, u32(0), least)
+    most = transferred(style, item, u32(0), most)
+    if item.contribution[0] >= 0.0:
+        least = item.contribution[0]
+        most = least
+    if held_by_basis(tree, node):
+        base = boxed(style, item, u32(0), style.flex_basis.value)
+        if style.flex_grow == 0.0:
+            least = min(least, base)
+            most = min(most, base)
+        if style.flex_shrink == 0.0:
+            least = max(least, base)
+            most = max(most, base)
+        if least_is_auto(tree, parent_of(tree, node), node, u32(0)):
+            item.least[0] = auto_least(tree, node, u32(0), work.answers.least_width + item.edge[0])
     return contribute(tree, node, least, most)
 
 

@@ -86,18 +86,21 @@ def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
             widget.anchor = 0
             widget.caret = widget.length
     elif widget.kind == numbers.CANVAS:
-        tell_place(desk, state, me, number)
+        tell_place(desk, state, me, number, False)
 
 
 @device
-def tell_place(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
-    """Say where on a canvas the pointer is, in its own pixels: x in the lower half of the detail, y in the upper."""
+def tell_place(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32, dragged: bool):
+    """Say where on a canvas the pointer is, in its own pixels: x in the lower half of the detail, y in the upper.
+
+    The value is 0 where the pointer went down, and 1 where it has been moved to since.
+    """
     widget = desk.widgets + me
     x = f32(state.pointer_x - widget.x) * f32(widget.picture_width) / f32(max(widget.w, 1))
     y = f32(state.pointer_y - widget.y) * f32(widget.picture_height) / f32(max(widget.h, 1))
     if x >= 0.0 and y >= 0.0 and x < f32(widget.picture_width) and y < f32(widget.picture_height):
         widget.picture_version += 1
-        tell(desk, me, number, numbers.DRAWN, 0.0, u32(x) | u32(y) << 16)
+        tell(desk, me, number, numbers.DRAWN, f32(dragged), u32(x) | u32(y) << 16)
 
 
 @device
@@ -110,7 +113,7 @@ def be_dragged(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
         point_caret(desk, me, f32(state.pointer_x), True)
         show_caret(desk, me)
     elif widget.kind == numbers.CANVAS:
-        tell_place(desk, state, me, number)
+        tell_place(desk, state, me, number, True)
 
 
 @device

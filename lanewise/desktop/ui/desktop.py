@@ -81,6 +81,11 @@ class Desktop:
         self.last: Frame | None = None
 
     @property
+    def device(self) -> Device:
+        """Where it lives."""
+        return self.machine.device
+
+    @property
     def width(self) -> int:
         """Pixels across."""
         return self.machine.width
