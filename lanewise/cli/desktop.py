@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib.util
 import signal
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,11 +64,17 @@ def _windows(file: Path | None) -> Sequence[ui.Window]:
     if spec is None or spec.loader is None:
         raise UsageMistake(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: Any = getattr(module, "windows", None)
-    if not callable(found):
-        raise UsageMistake(f"{file} has no function windows(); it gives the windows of the desktop as a list")
-    return list(found())
+    try:
+        spec.loader.exec_module(module)
+        found: Any = getattr(module, "windows", None)
+        if not callable(found):
+            raise UsageMistake(f"{file} has no function windows(); it gives the windows of the desktop as a list")
+        return list(found())
+    except lw.LanewiseError:
+        raise
+    except Exception as error:
+        lines = [entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == str(file)]
+        raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {type(error).__name__}: {error}") from None
 
 
 async def _serve(made: ui.Desktop, port: int, seconds: float | None, stats: bool) -> None:
@@ -76,12 +83,12 @@ async def _serve(made: ui.Desktop, port: int, seconds: float | None, stats: bool
 
     runner = Runner(made)
     served = Page(runner, lambda address: print(f"open {address}", flush=True))
-    await served.start(port)
-    runner.start()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
+    await served.start(port)
+    runner.start()
     try:
         async with asyncio.timeout(seconds):
             await _wait(runner, ended, stats)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-import lanewise as lw
+from lanewise.devices.registry import device as find_device
 from lanewise.desktop import numbers
 from lanewise.desktop.limits import CLIPBOARD_CODES
 from lanewise.desktop.machine import Frame, Machine
@@ -61,7 +61,7 @@ class Desktop:
             raise ArgumentError(f"theme is {theme!r}; it is light or dark")
         if groups not in (None, "one", "all"):
             raise ArgumentError(f"groups is {groups!r}; it is one or all")
-        found = lw.device(device) if isinstance(device, str) else device
+        found = find_device(device) if isinstance(device, str) else device
         built = build(_Root(*windows, width=width, height=height))
         self.nodes = built.nodes
         self.machine = Machine(
