@@ -185,7 +185,7 @@ class Machine:
         """How many events no frame has taken yet."""
         return len(self._events)
 
-    def _fill_ring(self) -> None:
+    def fill_ring(self) -> None:
         """Events of the next frame into the ring: no more than a frame takes, so that none is overwritten."""
         head = int(self._ring["head"])
         for _ in range(min(len(self._events), limits.FRAME_EVENTS)):
@@ -197,18 +197,22 @@ class Machine:
     def step(self, time_ms: int) -> Frame:
         """Run one frame at this time, and wait for it."""
         if self._events:
-            self._fill_ring()
-        self._frame_kernel[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms & 0xFFFFFFFF)
-        if not self.one_group:
-            tiles = self._arrays["tiles"].shape[0]
-            threads = tiles * DRAW_GROUP if self.device.stream_handle is not None else tiles
-            draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
+            self.fill_ring()
+        self.launch(time_ms)
         state = self._arrays["frame"].get()
         notices = np.zeros(0, Notice.dtype)
         if state["notices"]:
             all_of_them = self.field("scratch", Scratch, "notices", limits.MAX_NOTICES)
             notices = all_of_them[all_of_them["kind"] != 0]
         return Frame(state, notices)
+
+    def launch(self, time_ms: int) -> None:
+        """Begin a frame with the events that are in the ring; returns at once."""
+        self._frame_kernel[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms & 0xFFFFFFFF)
+        if not self.one_group:
+            tiles = self._arrays["tiles"].shape[0]
+            threads = tiles * DRAW_GROUP if self.device.stream_handle is not None else tiles
+            draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
 
     def pixels(self) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
         """The screen: height x width x 4 bytes, red, green, blue, alpha."""
