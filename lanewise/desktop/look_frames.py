@@ -177,3 +177,12 @@ def look_row(desk: Ptr[Desk], me: u32, first: u32) -> u32:
         used = add_box(desk, me, used, x, y + 1.0, w, h - 2.0, 6.0, fill, fill)
     baseline = baseline_in(desk.typeface, y, h, widget.font_size)
     return add_line(desk, me, used, x + 10.0, baseline, colour, first, x + 4.0, x + w - 4.0)
+
+
+@device
+def look_box(desk: Ptr[Desk], me: u32) -> u32:
+    """What only holds others draws nothing, but how far it is scrolled."""
+    widget = desk.widgets + me
+    if widget.flags & numbers.CLIPS == 0:
+        return 0
+    return scroll_thumb(desk, me, 0, f32(widget.x), f32(widget.y), f32(widget.w), f32(widget.h))

@@ -195,6 +195,42 @@ def test_a_menu_opens_and_a_line_is_chosen(make):
     assert hand.kinds(below) == []  # the popup lies over it
 
 
+def test_arrows_choose_a_line_of_a_menu(make):
+    menu = ui.Menu(["First", "Second", "Third"])
+    hand = make(menu)
+    hand.key("Tab")
+    for key, expected in (
+        ("ArrowDown", "Second"),
+        ("ArrowDown", "Third"),
+        ("ArrowDown", "Third"),
+        ("ArrowUp", "Second"),
+    ):
+        hand.key(key)
+        assert menu.button.text == expected
+    assert hand.kinds(menu.button) == ["change"] * 3
+
+
+def test_a_menu_without_room_below_opens_above(make):
+    menu = ui.Menu(["First", "Second", "Third"], margin=("auto", 0, 0, 0))
+    hand = make(menu)
+    popup = menu.children[1]
+    hand.click(menu.button)
+    hand.wait()
+    assert popup.box[1] + popup.box[3] < menu.button.box[1]
+    hand.click(popup.children[0])
+    assert hand.kinds(menu.button) == ["change"]
+
+
+def test_the_bar_of_a_list_is_dragged(make):
+    listed = ui.List([str(k) for k in range(1000)])
+    hand = make(listed)
+    x, y, width, height = listed.box
+    hand.drag((x + width - 6, y + 20), (x + width - 6, y + height))
+    hand.settle()
+    assert "999" in {row.text for row in listed.children if row.box[2] > 0}
+    assert hand.kinds(listed) == []
+
+
 def test_a_click_elsewhere_and_escape_close_a_menu(make):
     menu, button = ui.Menu(["First", "Second"]), ui.Button("Other", align_self="flex-end")
     hand = make(button, menu)

@@ -4,6 +4,7 @@ from lanewise.desktop import numbers
 from lanewise.desktop.limits import MAX_GLYPHS, MAX_WIDGETS, SLOTS
 from lanewise.desktop.look_controls import look_button, look_field, look_image, look_label, look_menu, look_tab
 from lanewise.desktop.look_frames import (
+    look_box,
     look_close,
     look_grip,
     look_item,
@@ -65,6 +66,8 @@ def look(desk: Ptr[Desk], me: u32, first: u32) -> u32:
         return look_close(desk, me)
     elif kind == numbers.GRIP:
         return look_grip(desk, me)
+    elif kind == numbers.BOX:
+        return look_box(desk, me)
     return 0
 
 

@@ -5,9 +5,9 @@ Thread `me` changes widget `me` and nothing else, so that no order among threads
 
 from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
+from lanewise.desktop.choosing import choose_line, choose_row, drag_thumb, open_popup, tell, type_in_list
 from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret
 from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE, LEFT, TOP
-from lanewise.desktop.limits import NOTICES_PER_EVENT
 from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, FrameState, InputEvent
 from lanewise.desktop.tree import scroll_limit
@@ -16,18 +16,6 @@ from lanewise.lang import Ptr, bitcast, device, f32, i32, rint, u8, u32
 SPACE = 32
 SMALLEST_WINDOW = 120.0
 KNOB = 18.0
-
-
-@device
-def tell(desk: Ptr[Desk], me: u32, number: u32, kind: u32, value: f32, detail: u32):
-    """Note what an event did, for handlers and the host; the first notice of an event, then a second."""
-    at = number * NOTICES_PER_EVENT
-    if desk.scratch.notices[at].kind != 0 and desk.scratch.notices[at].widget == me:
-        at += 1
-    desk.scratch.notices[at].widget = me
-    desk.scratch.notices[at].value = value
-    desk.scratch.notices[at].detail = detail
-    desk.scratch.notices[at].kind = kind
 
 
 @device
@@ -61,20 +49,6 @@ def toggle(desk: Ptr[Desk], me: u32, number: u32):
 
 
 @device
-def choose_row(desk: Ptr[Desk], me: u32, row: f32, number: u32):
-    """Choose a row of list `me` and bring it into view."""
-    widget = desk.widgets + me
-    chosen = min(max(row, 0.0), f32(widget.row_count) - 1.0)
-    top = chosen * widget.row_height
-    room = f32(widget.h) - 12.0
-    widget.scroll_to = min(widget.scroll_to, top)
-    widget.scroll_to = max(widget.scroll_to, top + widget.row_height - room)
-    if chosen != widget.value:
-        widget.value = chosen
-        tell(desk, me, number, numbers.CHANGED, chosen, 0)
-
-
-@device
 def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
     """The pointer went down on this widget."""
     widget = desk.widgets + me
@@ -87,6 +61,8 @@ def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
             widget.caret = widget.length
     elif widget.kind == numbers.CANVAS:
         tell_place(desk, state, me, number, False)
+    elif widget.kind == numbers.LIST:
+        drag_thumb(desk, me, state.pointer_y)
 
 
 @device
@@ -114,6 +90,8 @@ def be_dragged(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
         show_caret(desk, me)
     elif widget.kind == numbers.CANVAS:
         tell_place(desk, state, me, number, True)
+    elif widget.kind == numbers.LIST:
+        drag_thumb(desk, me, state.pointer_y)
 
 
 @device
@@ -187,21 +165,12 @@ def type_key(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, code: u32, number
         elif code == numbers.KEY_END:
             slide_to(desk, me, widget.maximum, number)
     elif widget.kind == numbers.LIST:
-        page = max(f32(widget.h) / max(widget.row_height, 1.0) - 1.0, 1.0)
+        type_in_list(desk, me, code, number)
+    elif widget.kind == numbers.MENU:
         if code == numbers.KEY_UP_ARROW:
-            choose_row(desk, me, widget.value - 1.0, number)
+            choose_line(desk, me, widget.value - 1.0, number)
         elif code == numbers.KEY_DOWN_ARROW:
-            choose_row(desk, me, widget.value + 1.0, number)
-        elif code == numbers.KEY_PAGE_UP:
-            choose_row(desk, me, widget.value - rint(page), number)
-        elif code == numbers.KEY_PAGE_DOWN:
-            choose_row(desk, me, widget.value + rint(page), number)
-        elif code == numbers.KEY_HOME:
-            choose_row(desk, me, 0.0, number)
-        elif code == numbers.KEY_END:
-            choose_row(desk, me, f32(widget.row_count), number)
-        elif code == numbers.KEY_ENTER:
-            tell(desk, me, number, numbers.SUBMITTED, widget.value, 0)
+            choose_line(desk, me, widget.value + 1.0, number)
 
 
 @device
@@ -267,9 +236,8 @@ def react(
         else:
             hear_of_click(desk, state, me, u32(target), number)
         open_menu(desk, state, u32(target))
-        if widget.kind == numbers.POPUP:
-            shown = state.open_popup == i32(me)
-            widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
+        if widget.kind == numbers.POPUP and state.open_popup == i32(me):
+            open_popup(desk, me)
     elif here and action == TYPE_KEY:
         type_key(desk, state, me, event.code, number)
     elif here and action == TYPE_CHAR and widget.kind == numbers.FIELD:

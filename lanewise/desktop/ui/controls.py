@@ -217,7 +217,7 @@ class Menu(Node):
         self.button = _MenuButton(
             text=lines[chosen],
             flags=FOCUSABLE,
-            fields={"value": chosen},
+            fields={"value": chosen, "row_count": len(lines)},
             handlers={CHANGED: on_change},
             target=popup,
         )

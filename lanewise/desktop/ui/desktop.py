@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.devices.registry import device as find_device
 from lanewise.desktop import numbers
 from lanewise.desktop.limits import CLIPBOARD_CODES
 from lanewise.desktop.machine import Frame, Machine
@@ -18,6 +17,7 @@ from lanewise.desktop.ui.build import build
 from lanewise.desktop.ui.containers import Window
 from lanewise.desktop.ui.node import Node
 from lanewise.devices.base import Device
+from lanewise.devices.registry import device as find_device
 from lanewise.errors import ArgumentError
 
 THEMES = ("light", "dark")
