@@ -9,8 +9,17 @@ from lanewise.desktop.layout.aligning import (
     reversed_main,
 )
 from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of, send
-from lanewise.desktop.layout.items import content_width, has_auto_margin, item_alignment, line_limit
+from lanewise.desktop.layout.items import (
+    content_height,
+    content_width,
+    grows_with_content,
+    has_auto_margin,
+    item_alignment,
+    line_limit,
+)
 from lanewise.desktop.layout.keywords import (
+    ALIGN_AUTO,
+    ALIGN_STRETCH,
     DISPLAY_NONE,
     NO_NODE,
     POSITION_ABSOLUTE,
@@ -67,9 +76,18 @@ def room_between(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32
 
 
 @device
+def aligned_between(tree: Ptr[LayoutTree], child: i32) -> bool:
+    """Whether a child says itself how it is aligned between its upper and lower inset."""
+    align = (tree.styles + child).align_self
+    return align != ALIGN_AUTO and align != ALIGN_STRETCH
+
+
+@device
 def held_between(tree: Ptr[LayoutTree], child: i32, axis: u32) -> bool:
-    """Whether both insets of an axis say something."""
+    """Whether both insets of an axis say something, and with it the size: not if it is aligned between them."""
     style = tree.styles + child
+    if axis == 1 and aligned_between(tree, child):
+        return False
     return not is_auto(style.inset[2 * axis], f32(0)) and not is_auto(style.inset[2 * axis + 1], f32(0))
 
 
@@ -117,9 +135,9 @@ def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
         elif held_between(tree, node, u32(0)):
             width = limited(tree, node, u32(0), room_between(tree, parent, node, u32(0)))
     if height < 0.0:
-        if ratio and width >= 0.0:
+        if ratio and width >= 0.0 and not grows_with_content(tree, node, u32(1)):
             height = limited(tree, node, u32(1), across(style, item, u32(1), width))
-        elif held_between(tree, node, u32(1)):
+        elif held_between(tree, node, u32(1)) and not (ratio and width >= 0.0):
             height = limited(tree, node, u32(1), room_between(tree, parent, node, u32(1)))
             if ratio:
                 width = limited(tree, node, u32(0), across(style, item, u32(0), height))
@@ -137,7 +155,7 @@ def find_absolute_width(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     if item.used[0] < 0.0:
         item.used[0] = content_width(tree, node, room_between(tree, parent_of(tree, node), node, u32(0)))
-        if item.used[1] < 0.0 and style.aspect_ratio > 0.0:
+        if item.used[1] < 0.0 and style.aspect_ratio > 0.0 and not grows_with_content(tree, node, u32(1)):
             item.used[1] = limited(tree, node, u32(1), across(style, item, u32(1), item.used[0]))
     if item.used[1] >= 0.0:
         item.flags |= ITEM_BASE_DEFINITE
@@ -155,7 +173,7 @@ def find_absolute_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     width = content_size(item, u32(0), item.used[0])
     if (item.flags & ITEM_NEEDS_HEIGHT) != 0:
         content = answered_height(tree, node, width, line_limit(tree, node))
-        item.used[1] = limited(tree, node, u32(1), content + item.edge[1])
+        item.used[1] = content_height(tree, node, content)
     place_absolute(tree, parent, node, u32(0))
     place_absolute(tree, parent, node, u32(1))
     definite = u32(1) if (item.flags & ITEM_BASE_DEFINITE) != 0 else u32(0)
@@ -182,6 +200,10 @@ def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
             item.margin[start] = free / 2.0 if last else free
         if last:
             item.margin[end] = free / 2.0 if first else free
+        if axis == 1 and not first and not last and aligned_between(tree, child):
+            spare = whole - taken - size - item.margin[start] - item.margin[end]
+            align = own_direction(tree, node, child, axis, u32(style.align_self))
+            item.margin[start] += offset_of(align, spare, False)
         # Where too much is said, the side that reading begins at holds.
         from_start = axis == 1 or (tree.styles + node).direction != RTL
     if from_start:

@@ -80,6 +80,8 @@ def end_column_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         if (item.flags & ITEM_BASE_CONTENT) != 0:
             item.base = transferred(tree.styles + node, item, u32(1), content)
         if (item.flags & ITEM_LEAST_AUTO) != 0:
+            if (tree.styles + node).aspect_ratio > 0.0:
+                content = max(content, across(tree.styles + node, item, u32(1), item.used[0]))
             item.least[1] = auto_least(tree, node, u32(1), content)
     item.used[1] = clamp(item.base, item.least[1], item.most[1])
     return u32(DONE)

@@ -1,5 +1,6 @@
 """What a container asks of its items' styles: how they are aligned, and what their flex base size is."""
 
+from lanewise.desktop.layout.asking import is_empty
 from lanewise.desktop.layout.items_order import wraps
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
@@ -15,6 +16,7 @@ from lanewise.desktop.layout.keywords import (
     UNIT_STRETCH,
 )
 from lanewise.desktop.layout.lengths import (
+    across,
     boxed,
     clamp,
     content_size,
@@ -146,6 +148,26 @@ def content_width(tree: Ptr[LayoutTree], node: i32, room: f32) -> f32:
         width = answers.most_width
     width = transferred(style, item, u32(0), width + item.edge[0])
     return clamp(width, item.least[0], item.most[0])
+
+
+@device
+def grows_with_content(tree: Ptr[LayoutTree], node: i32, axis: u32) -> bool:
+    """Whether a size that the aspect ratio makes is no smaller than the content: nothing else is said, nor scrolled."""
+    style = tree.styles + node
+    if style.min_size[axis].unit != UNIT_AUTO or is_empty(tree, node):
+        return False
+    return style.overflow[0] < OVERFLOW_HIDDEN and style.overflow[1] < OVERFLOW_HIDDEN
+
+
+@device
+def content_height(tree: Ptr[LayoutTree], node: i32, content: f32) -> f32:
+    """The height of a node whose width is known, from the height of its content and its aspect ratio, if it has one."""
+    style = tree.styles + node
+    item = addressof((tree.work + node).item)
+    height = content + item.edge[1]
+    if style.aspect_ratio > 0.0:
+        height = max(across(style, item, u32(1), item.used[0]), transferred(style, item, u32(1), height))
+    return clamp(height, item.least[1], item.most[1])
 
 
 @device

@@ -4,8 +4,10 @@ from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layo
 from lanewise.desktop.layout.items import (
     auto_least,
     begin_item,
+    content_height,
     content_unit,
     fitting,
+    grows_with_content,
     line_limit,
     percent_height,
     stretched,
@@ -41,9 +43,12 @@ def begin_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     height = clamp(item.size[1], item.least[1], item.most[1]) if item.size[1] >= 0.0 else f32(INDEFINITE)
     if height < 0.0 and whole >= 0.0 and (item.flags & ITEM_STRETCHES) != 0 and not wraps(tree, parent):
         height = stretched(tree, node, u32(1), whole)
-    if item.base < 0.0 and style.aspect_ratio > 0.0 and height >= 0.0:
-        item.base = across(style, item, u32(0), height)
-        item.flags &= ~u32(ITEM_BASE_CONTENT)
+    item.used[0] = 0.0
+    if style.aspect_ratio > 0.0 and height >= 0.0:
+        item.used[0] = across(style, item, u32(0), height)
+        if item.base < 0.0:
+            item.base = item.used[0]
+            item.flags &= ~u32(ITEM_BASE_CONTENT)
     if (item.flags & (ITEM_BASE_CONTENT | ITEM_LEAST_AUTO)) == 0:
         return end_row_item(tree, node)
     return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(ROW_ITEM_END))
@@ -64,7 +69,8 @@ def end_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
             size = fitting(answers.least_width, room, answers.most_width)
         item.base = transferred(tree.styles + node, item, u32(0), size + item.edge[0])
     if (item.flags & ITEM_LEAST_AUTO) != 0:
-        item.least[0] = auto_least(tree, node, u32(0), answers.least_width + item.edge[0])
+        # A known height makes a width of the aspect ratio that content does not go below, either.
+        item.least[0] = auto_least(tree, node, u32(0), max(answers.least_width + item.edge[0], item.used[0]))
     item.used[0] = clamp(item.base, item.least[0], item.most[0])
     return u32(DONE)
 
@@ -80,7 +86,7 @@ def begin_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
         item.used[1] = clamp(item.size[1], item.least[1], item.most[1])
     elif (item.flags & ITEM_STRETCHES) != 0 and room >= 0.0 and not wraps(tree, parent):
         item.used[1] = stretched(tree, node, u32(1), room)
-    elif style.aspect_ratio > 0.0:
+    elif style.aspect_ratio > 0.0 and not grows_with_content(tree, node, u32(1)):
         item.used[1] = clamp(across(style, item, u32(1), item.used[0]), item.least[1], item.most[1])
     else:
         width = content_size(item, u32(0), item.used[0])
@@ -93,7 +99,7 @@ def find_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     """The height of the content is known."""
     item = addressof((tree.work + node).item)
     content = answered_height(tree, node, content_size(item, u32(0), item.used[0]), line_limit(tree, node))
-    item.used[1] = clamp(content + item.edge[1], item.least[1], item.most[1])
+    item.used[1] = content_height(tree, node, content)
     return find_baseline(tree, node)
 
 
