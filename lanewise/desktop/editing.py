@@ -18,6 +18,7 @@ def remove_codes(desk: Ptr[Desk], me: u32, start: u32, end: u32):
     for k in range(end, widget.length):
         codes[start + k - end] = codes[k]
     widget.length -= end - start
+    widget.text_version += 1
     widget.caret = start
     widget.anchor = start
 
@@ -46,6 +47,7 @@ def insert_code(desk: Ptr[Desk], me: u32, code: u32) -> bool:
         at -= 1
     codes[at] = code
     widget.length += 1
+    widget.text_version += 1
     widget.caret = at + 1
     widget.anchor = at + 1
     return True

@@ -103,6 +103,7 @@ def set_length(desk: Ptr[Desk], number: u32, length: u32):
     """Say how long a widget's text is now; its box is found anew."""
     widget = desk.widgets + number
     widget.length = length
+    widget.text_version += 1
     widget.caret = min(widget.caret, length)
     widget.anchor = min(widget.anchor, length)
     if (desk.styles + number).text_count != length and widget.kind != numbers.FIELD:

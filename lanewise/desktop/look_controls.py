@@ -69,6 +69,12 @@ def look_button(desk: Ptr[Desk], me: u32, first: u32) -> u32:
 
 
 @device
+def caret_is_shown(desk: Ptr[Desk]) -> bool:
+    """Whether the caret, which blinks while nothing is typed, is shown now."""
+    return (desk.frame.time_ms - desk.frame.caret_time) // BLINK_MS % 2 == 0
+
+
+@device
 def look_field(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A box to type in: text, selection and a caret that blinks."""
     widget = desk.widgets + me
@@ -96,7 +102,7 @@ def look_field(desk: Ptr[Desk], me: u32, first: u32) -> u32:
             used = add_box(desk, me, used, begin, middle - size * 0.75, end - begin, size * 1.5, 3.0, colour, colour)
     baseline = baseline_in(desk.typeface, y, h, size)
     used = add_line(desk, me, used, start, baseline, text_colour(desk, me), first, x + 4.0, x + w - 4.0)
-    if focused and (desk.frame.time_ms - desk.frame.caret_time) // BLINK_MS % 2 == 0:
+    if focused and caret_is_shown(desk):
         caret = start + width_of(desk.typeface, codes, 0, widget.caret, size, secret)
         colour = shade(desk, theme.ACCENT)
         used = add_box(desk, me, used, rint(caret) - 1.0, middle - size * 0.75, 2.0, size * 1.5, 1.0, colour, colour)

@@ -13,7 +13,7 @@ from lanewise.desktop.limits import (
     TILE_WORDS,
 )
 from lanewise.desktop.theme import COUNT
-from lanewise.lang import Ptr, f32, i16, i32, struct, u8, u16, u32
+from lanewise.lang import Ptr, f32, i16, i32, struct, u8, u16, u32, u64
 
 
 @struct
@@ -69,6 +69,8 @@ class Widget:
     caret: u32
     anchor: u32
     """The other end of the selection."""
+    text_version: u32
+    """Goes up when code points change in their place."""
     font_size: f32
     align: u32
     """0 start, 1 centre, 2 end."""
@@ -295,6 +297,10 @@ class Scratch:
     """The layer and number of each widget, by which they were sorted last."""
     order: u32[MAX_WIDGETS]
     """The widgets from the bottom to the top; only the first `visible` are seen."""
+    looks: u64[MAX_WIDGETS]
+    """A sum over all that the primitives of a widget were made from; while it stays, they stay."""
+    used: u32[MAX_WIDGETS]
+    """How many slots each widget uses."""
     primitives: Primitive[MAX_PRIMITIVES]
     before: Primitive[MAX_PRIMITIVES]
     glyphs: Glyph[MAX_GLYPHS]

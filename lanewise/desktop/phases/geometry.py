@@ -2,7 +2,15 @@
 
 from lanewise.desktop import numbers
 from lanewise.desktop.limits import MAX_GLYPHS, MAX_WIDGETS, SLOTS
-from lanewise.desktop.look_controls import look_button, look_field, look_image, look_label, look_menu, look_tab
+from lanewise.desktop.look_controls import (
+    caret_is_shown,
+    look_button,
+    look_field,
+    look_image,
+    look_label,
+    look_menu,
+    look_tab,
+)
 from lanewise.desktop.look_frames import (
     look_box,
     look_close,
@@ -18,8 +26,12 @@ from lanewise.desktop.look_frames import (
 from lanewise.desktop.look_marks import look_checkbox, look_progress, look_radio, look_slider, look_switch
 from lanewise.desktop.phases.visibility import OUT_OF_SIGHT
 from lanewise.desktop.primitives import clear_slots
-from lanewise.desktop.state import Desk, GroupMemory
-from lanewise.lang import Ptr, device, threadgroup_barrier, u16, u32
+from lanewise.desktop.state import Desk, GroupMemory, Widget
+from lanewise.lang import Ptr, bitcast, device, f32, i32, threadgroup_barrier, u16, u32, u64
+
+WIDGET_WORDS = Widget.size // 4
+SUM_START = 0xCBF29CE484222325
+SUM_FACTOR = 0x100000001B3
 
 
 @device
@@ -81,6 +93,29 @@ def count_before(group: Ptr[GroupMemory], end: u32) -> u32:
 
 
 @device
+def look_sum(desk: Ptr[Desk], me: u32, first: u32, theme_mix: f32) -> u64:
+    """A sum over all that a widget's look depends on: if it is that of the frame before, so is the look."""
+    if desk.scratch.keys[me] == OUT_OF_SIGHT:
+        return 0
+    widget = desk.widgets + me
+    total = u64(SUM_START)
+    words = Ptr[u32](widget)
+    for word in range(u32(WIDGET_WORDS)):
+        total = (total ^ u64(words[word])) * SUM_FACTOR
+    padding = Ptr[u32]((desk.boxes + me).padding)
+    for side in range(u32(4)):
+        total = (total ^ u64(padding[side])) * SUM_FACTOR
+    focused = desk.frame.focused == i32(me)
+    state = u32(focused) | u32(focused and caret_is_shown(desk)) << 1
+    total = (total ^ u64(state)) * SUM_FACTOR
+    total = (total ^ u64(desk.scratch.keys[me])) * SUM_FACTOR
+    total = (total ^ u64(first)) * SUM_FACTOR
+    total = (total ^ u64(bitcast(u32, theme_mix))) * SUM_FACTOR
+    total = (total ^ u64(bitcast(u32, (desk.widgets + widget.window).toggle))) * SUM_FACTOR
+    return total ^ total >> 29
+
+
+@device
 def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     """Count glyphs to share them out, draw each widget into its slots, then list the slots in drawing order."""
     if me < MAX_WIDGETS:
@@ -90,9 +125,15 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     used = u32(0)
     if me < MAX_WIDGETS:
         first = count_before(group, me)
-        if desk.scratch.keys[me] != OUT_OF_SIGHT:
-            used = look(desk, me, first)
-        clear_slots(desk, me, used)
+        sum_now = look_sum(desk, me, first, group.theme_mix)
+        if sum_now == desk.scratch.looks[me] and desk.frame.full_redraw == 0:
+            used = desk.scratch.used[me]
+        else:
+            if desk.scratch.keys[me] != OUT_OF_SIGHT:
+                used = look(desk, me, first)
+            clear_slots(desk, me, used)
+            desk.scratch.looks[me] = sum_now
+            desk.scratch.used[me] = used
         if me == MAX_WIDGETS - 1:
             group.glyphs = min(first + group.counts[me], MAX_GLYPHS)
     threadgroup_barrier()

@@ -190,7 +190,13 @@ class Desktop:
         if text:
             codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
             self.machine.part("texts", int(widget["text"]), len(codes)).set(codes)
-        self.machine.change_widget(node.number, length=len(text), caret=len(text), anchor=len(text))
+        self.machine.change_widget(
+            node.number,
+            length=len(text),
+            caret=len(text),
+            anchor=len(text),
+            text_version=int(widget["text_version"]) + 1,
+        )
         if node.kind == numbers.LABEL:
             style = self.machine.part("styles", node.number, 1)
             record = style.get()
