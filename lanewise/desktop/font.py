@@ -46,7 +46,7 @@ SYSTEM_FONTS = (
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
 )
-FORMAT = "1"
+FORMAT = "2"
 """Of what is kept on disk; another one is made anew."""
 
 
@@ -59,7 +59,6 @@ class FontTables:
     pairs: np.ndarray[Any, Any]
     atlas: np.ndarray[Any, Any]
     ascent: float
-    descent: float
     x_height: float
 
 
@@ -98,7 +97,7 @@ def _read(kept: Path) -> FontTables | None:
             lines = parts["lines"].tolist()
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):  # not there, or not whole: made anew
         return None
-    return FontTables(**arrays, ascent=lines[0], descent=lines[1], x_height=lines[2])
+    return FontTables(**arrays, ascent=lines[0], x_height=lines[1])
 
 
 def _write(kept: Path, tables: FontTables) -> None:
@@ -112,7 +111,7 @@ def _write(kept: Path, tables: FontTables) -> None:
                 shapes=tables.shapes,
                 pairs=tables.pairs,
                 atlas=tables.atlas,
-                lines=np.array([tables.ascent, tables.descent, tables.x_height]),
+                lines=np.array([tables.ascent, tables.x_height]),
             )
         os.replace(file.name, kept)
     except OSError:
@@ -154,10 +153,10 @@ def _make(device: Device, path: Path) -> FontTables:
         shape["top"] = top / (EM * FINE)
         shape["advance"] = face.getlength(letter) / (EM * FINE)
     pairs = _kerning(path, codes, shapes)
-    ascent, descent = face.getmetrics()
+    ascent, _ = face.getmetrics()
     x_height = -face.getbbox("x", anchor="ls")[1]
     scale = EM * FINE
-    return FontTables(codes, shapes, pairs, atlas, ascent / scale, descent / scale, x_height / scale)
+    return FontTables(codes, shapes, pairs, atlas, ascent / scale, x_height / scale)
 
 
 def _outline(face: FreeTypeFont, letter: str) -> tuple[np.ndarray[Any, Any], tuple[float, float]]:

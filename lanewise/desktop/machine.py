@@ -74,9 +74,8 @@ class Machine:
     def _allocate(self, tiles: tuple[int, int], tables: FontTables) -> None:
         device = self.device
         face = np.zeros((), Typeface.dtype)
-        face["ascent"], face["descent"], face["x_height"] = tables.ascent, tables.descent, tables.x_height
         face["em"], face["spread"], face["atlas_width"] = EM, SPREAD, ATLAS_WIDTH
-        face["code_count"] = tables.codes.size
+        face["x_height"], face["code_count"] = tables.x_height, tables.codes.size
         for name in ("codes", "shapes", "pairs", "atlas"):
             face[name] = self._keep(name, device.array(getattr(tables, name)))
         self._keep("advances", device.array(tables.shapes["advance"][tables.codes].astype(np.float32)))

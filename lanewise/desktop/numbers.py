@@ -9,7 +9,6 @@ KEY_DOWN = 5
 KEY_UP = 6
 CHAR = 7
 POINTER_LEAVE = 8
-RESIZE = 9
 
 EVENT_NAMES = {
     "pointer_move": POINTER_MOVE,
@@ -102,11 +101,8 @@ CLIPS = 32
 """Children are cut off at the edges."""
 BOLD = 64
 MUTED = 128
-OPEN = 256
-SECRET = 512
+SECRET = 256
 """A field that shows dots."""
-TOPMOST = 1024
-"""Drawn and hit above everything in its window's layer and others."""
 
 # What a frame tells handlers and the host.
 CLICKED = 1
@@ -116,7 +112,6 @@ DOUBLE_CLICKED = 4
 CLOSED = 5
 DRAWN = 6
 """A canvas was drawn on."""
-KEY = 7
 NOTICE_NAMES = {
     CLICKED: "click",
     CHANGED: "change",
@@ -124,7 +119,6 @@ NOTICE_NAMES = {
     DOUBLE_CLICKED: "double_click",
     CLOSED: "close",
     DRAWN: "draw",
-    KEY: "key",
 }
 
 # --- primitives -------------------------------------------------------------------------------------------------------

@@ -112,7 +112,6 @@ class Widget:
     press: f32
     toggle: f32
     focus: f32
-    appear: f32
 
 
 @struct
@@ -121,13 +120,10 @@ class FrameState:
 
     frame: u32
     time_ms: u32
-    delta: f32
-    """Seconds since the frame before."""
     tail: u32
     """How many events were ever read from the ring."""
     pointer_x: i32
     pointer_y: i32
-    buttons: u32
     modifiers: u32
     hovered: i32
     captured: i32
@@ -147,6 +143,8 @@ class FrameState:
     theme_mix: f32
     awake: u32
     """Whether something still moves, so that the next frame differs even without input."""
+    blinks: u32
+    """Whether a caret blinks, so that a frame in a while differs."""
     clipboard_length: u32
     clipboard_count: u32
     """Goes up with every copy, so that the host notices."""
@@ -242,10 +240,8 @@ class KerningPair:
 
 @struct
 class Typeface:
-    """The font: code points to shapes, and the lines that text stands on, in parts of the font size."""
+    """The font: code points to shapes, and how high small letters are, in parts of the font size."""
 
-    ascent: f32
-    descent: f32
     x_height: f32
     em: f32
     """Pixels of the atlas per font size."""
@@ -349,7 +345,7 @@ class GroupMemory:
     """Glyphs, then primitives, of each widget; then dirty tiles of each word."""
     resort: u32
     awake: u32
-    tiles: u32
+    blinks: u32
     glyphs: u32
     solid: u32
     theme_mix: f32

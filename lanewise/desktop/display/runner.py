@@ -16,6 +16,8 @@ from lanewise.desktop.ui import Desktop
 
 KEPT_TIMES = 4096
 """How many frame times and latencies are remembered for statistics."""
+BLINK_SECONDS = 0.1
+"""How often a desktop at rest with a caret in it is drawn."""
 
 Array = np.ndarray[Any, Any]
 
@@ -117,10 +119,12 @@ class Runner:
             while not self._closing:
                 busy = self._calls or self._events or self.desktop.restless
                 if not busy:
-                    self._wake.wait(1.0)
+                    last = self.desktop.last
+                    busy = last is not None and bool(last.state["blinks"])
+                    self._wake.wait(BLINK_SECONDS if busy else 1.0)
                     beat = time.perf_counter()
                 self._wake.clear()
-                if self._calls or self._events or self.desktop.restless:
+                if busy or self._calls or self._events:
                     self._frame()
                 beat = self._next_beat(beat)
         except BaseException as failure:

@@ -45,8 +45,9 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
             widget.scroll_y = moved if abs(widget.scroll_to - moved) > 0.5 else widget.scroll_to
         moves = widget.hover != f32(hovered) or widget.press != f32(pressed) or widget.scroll_y != widget.scroll_to
         moves = moves or widget.toggle != f32(on) or widget.focus != f32(focused)
-        blinks = widget.kind == numbers.FIELD and frame.focused == number
-        if moves or blinks or group.theme_mix != f32(frame.theme):
+        if widget.kind == numbers.FIELD and frame.focused == number:
+            group.blinks = 1
+        if moves or group.theme_mix != f32(frame.theme):
             group.awake = 1
 
 

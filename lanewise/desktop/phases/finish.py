@@ -13,6 +13,7 @@ def finish_frame(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         frame.frame += 1
         frame.tail += group.event_count
         frame.awake = group.awake
+        frame.blinks = group.blinks
         frame.glyphs = group.glyphs
         frame.solid_tiles = group.solid
         frame.full_redraw = 0

@@ -18,5 +18,6 @@ def collect_input(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     if me == 0:
         group.event_count = count
         group.awake = 0
+        group.blinks = 0
         group.resort = 0
         group.solid = 0
