@@ -12,7 +12,7 @@ from lanewise.lang.program import lower_kernel
 def usage(kernel, group_size):
     if find_ptxas() is None:
         pytest.skip("ptxas is not installed")
-    ptx = stages(lower_kernel(kernel, NvptxAbi(group_size)).ir, Target.nvptx(90))["ptx"]
+    ptx = stages(lower_kernel(kernel, NvptxAbi(group_size, disjoint=True)).ir, Target.nvptx(90))["ptx"]
     (found,) = assemble(ptx.encode(), 90).kernels.values()
     return found
 

@@ -15,7 +15,7 @@ from samples import gallery
 
 from lanewise.desktop import ui
 from lanewise.desktop.display.canvas import CanvasView
-from lanewise.desktop.display.runner import Runner
+from lanewise.desktop.display.runner import MOST_WAITING, Runner
 
 HERE = Path(__file__).parent
 
@@ -62,6 +62,13 @@ def test_a_runner_makes_frames_only_while_something_changes(device):
     runner.close()
     assert runner.stats().frames > frames
     assert runner.stats().latency_ms > 0
+
+
+def test_events_that_nobody_takes_do_not_fill_memory(device):
+    runner = Runner(gallery(device, groups="one"))  # not started: no frame takes events
+    for _ in range(MOST_WAITING + 100):
+        runner.send({"event_type": "pointer_move", "x": 1, "y": 1})
+    assert len(runner._events) == MOST_WAITING
 
 
 def test_pixels_leave_the_device_only_while_somebody_watches(device):

@@ -98,6 +98,7 @@ def test_a_widget_has_one_handler_on_the_device():
         (lambda: ui.Desktop(*[ui.Label("x") for _ in range(300)], device="cpu"), "a desktop holds 256"),
         (lambda: ui.Desktop(ui.Button("x", target=ui.Label("y")), device="cpu"), "is not on the desktop"),
         (lambda: ui.Desktop(theme="pink", device="cpu"), "light or dark"),
+        (lambda: ui.Desktop(device="cpu").send({"event_type": "wheel", "x": "left"}), "of an event are numbers"),
         (lambda: ui.Desktop(ui.Label("x", width="wide"), device="cpu"), "node 1: width is 'wide'"),
     ],
 )

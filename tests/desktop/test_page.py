@@ -173,6 +173,9 @@ def test_nonsense_from_a_viewer_is_left_out(device):
             await copy.take(lambda: copy.messages > 0)
             for nonsense in ("", "[]", "{", '{"event_type": 3}', '{"event_type": "pointer_move", "x": "left"}'):
                 await copy.socket.send_str(nonsense)
+            for odd in ({"event_type": "paste", "data": "\ud800"}, {"event_type": "char", "data": "\udfff"}):
+                await copy.socket.send_json(odd)
+            await copy.socket.send_json({"event_type": "pointer_move", "modifiers": ["Shift", "Shift", "Hyper"]})
             x, y, _, _ = served.button.box
             for kind in ("pointer_move", "pointer_down", "pointer_up"):
                 await copy.socket.send_json({"event_type": kind, "x": x + 9, "y": y + 9, "button": 1})

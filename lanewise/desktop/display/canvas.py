@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from typing import Any
 
+from lanewise.desktop.display.runner import KEPT_TIMES
 from lanewise.desktop.numbers import EVENT_NAMES
 from lanewise.desktop.ui import Desktop
 from lanewise.errors import LanewiseError
@@ -19,7 +21,7 @@ class CanvasView:
     def __init__(self, desktop: Desktop, canvas: Any) -> None:
         self.desktop = desktop
         self.canvas = canvas
-        self.frame_times: list[float] = []
+        self.frame_times: deque[float] = deque(maxlen=KEPT_TIMES)
         self._context = canvas.get_bitmap_context()
         self._shown: Any = None
         canvas.add_event_handler(self._hear, *EVENT_NAMES)

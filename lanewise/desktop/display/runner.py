@@ -16,6 +16,8 @@ from lanewise.desktop.ui import Desktop
 
 KEPT_TIMES = 4096
 """How many frame times and latencies are remembered for statistics."""
+MOST_WAITING = 4096
+"""Events that may be in line: who sends more than frames can take does not fill memory."""
 BLINK_SECONDS = 0.1
 """How often a desktop at rest with a caret in it is drawn."""
 
@@ -84,7 +86,9 @@ class Runner:
         return self._thread.is_alive()
 
     def send(self, event: Mapping[str, Any]) -> None:
-        """Put an event in line, in the vocabulary of rendercanvas."""
+        """Put an event in line, in the vocabulary of rendercanvas; with too many in line it is left out."""
+        if len(self._events) >= MOST_WAITING:
+            return
         self._events.append((event, time.perf_counter()))
         self._wake.set()
 

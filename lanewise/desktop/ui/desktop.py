@@ -119,7 +119,7 @@ class Desktop:
 
     @clipboard.setter
     def clipboard(self, text: str) -> None:
-        codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)[:CLIPBOARD_CODES]
+        codes = code_points(text)[:CLIPBOARD_CODES]
         if codes.size:
             self.machine.part("clipboard", 0, codes.size).set(codes)
         self.machine.change_state(clipboard_length=codes.size)
@@ -137,17 +137,19 @@ class Desktop:
         kind = numbers.EVENT_NAMES.get(str(event.get("event_type")))
         if kind is None:
             return
-        modifiers = sum(numbers.MODIFIER_NAMES.get(name, 0) for name in event.get("modifiers", ()))
+        try:
+            x, y, button, turned = (round(float(event.get(name, 0))) for name in ("x", "y", "button", "dy"))
+        except (TypeError, ValueError, OverflowError):
+            raise ArgumentError(f"x, y, button and dy of an event are numbers; this one is {dict(event)!r}") from None
+        modifiers = sum(numbers.MODIFIER_NAMES.get(name, 0) for name in set(event.get("modifiers", ())))
         code = 0
         if kind in (numbers.KEY_DOWN, numbers.KEY_UP):
             key = str(event.get("key", ""))
             code = numbers.KEY_NAMES.get(key, ord(key) if len(key) == 1 else numbers.KEY_OTHER)
         elif kind == numbers.WHEEL:
-            code = round(float(event.get("dy", 0)))
-        x, y, button = (round(float(event.get(name, 0))) for name in ("x", "y", "button"))
+            code = turned
         when = self.now_ms() if time_ms is None else time_ms
-        codes = map(ord, str(event.get("data", ""))) if kind == numbers.CHAR else [code]
-        for each in codes:
+        for each in code_points(str(event.get("data", ""))).tolist() if kind == numbers.CHAR else [code]:
             self.machine.send(kind, x, y, button, modifiers, each, when)
 
     def step(self, time_ms: int | None = None) -> Frame:
@@ -185,22 +187,22 @@ class Desktop:
         """Give a widget another text, no longer than it has room for."""
         widget = self.machine.widget(node.number)
         room = int(widget["capacity"])
-        if len(text) > room:
-            raise ArgumentError(f"the text has {len(text)} characters; {node!r} has room for {room}")
-        if text:
-            codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        codes = code_points(text)
+        if len(codes) > room:
+            raise ArgumentError(f"the text has {len(codes)} characters; {node!r} has room for {room}")
+        if len(codes):
             self.machine.part("texts", int(widget["text"]), len(codes)).set(codes)
         self.machine.change_widget(
             node.number,
-            length=len(text),
-            caret=len(text),
-            anchor=len(text),
+            length=len(codes),
+            caret=len(codes),
+            anchor=len(codes),
             text_version=int(widget["text_version"]) + 1,
         )
         if node.kind == numbers.LABEL:
             style = self.machine.part("styles", node.number, 1)
             record = style.get()
-            record["text_count"] = len(text)
+            record["text_count"] = len(codes)
             style.set(record)
             self.machine.lay_out_anew()
 
@@ -211,3 +213,8 @@ class Desktop:
         widget = self.machine.widget(node.number)
         self.machine.part("pictures", int(widget["picture"]), pixels.size).set(pixels.ravel())
         self.machine.change_widget(node.number, picture_version=int(widget["picture_version"]) + 1)
+
+
+def code_points(text: str) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    """The code points of a text; halves of surrogate pairs, which no text should hold, are left out."""
+    return np.frombuffer(text.encode("utf-32-le", errors="ignore"), np.uint32)
