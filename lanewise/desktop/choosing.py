@@ -10,7 +10,7 @@ POPUP_GAP = 4.0
 """Pixels between a menu and its popup; the toolkit's margin for popups is the same."""
 
 
-@device
+@device(inline=False)
 def tell(desk: Ptr[Desk], me: u32, number: u32, kind: u32, value: f32, detail: u32):
     """Note what an event did, for handlers and the host; the first notice of an event, then a second."""
     at = number * NOTICES_PER_EVENT
@@ -22,7 +22,7 @@ def tell(desk: Ptr[Desk], me: u32, number: u32, kind: u32, value: f32, detail: u
     desk.scratch.notices[at].kind = kind
 
 
-@device
+@device(inline=False)
 def choose_row(desk: Ptr[Desk], me: u32, row: f32, number: u32):
     """Choose a row of list `me` and bring it into view."""
     widget = desk.widgets + me
@@ -44,7 +44,7 @@ def drag_thumb(desk: Ptr[Desk], me: u32, y: i32):
     widget.scroll_to = min(max(part, 0.0), 1.0) * scroll_limit(desk, me)
 
 
-@device
+@device(inline=False)
 def type_in_list(desk: Ptr[Desk], me: u32, code: u32, number: u32):
     """A key was typed while list `me` has the focus."""
     widget = desk.widgets + me

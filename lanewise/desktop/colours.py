@@ -10,7 +10,7 @@ def shade(desk: Ptr[Desk], colour: u32) -> u32:
     return desk.scratch.palette[colour]
 
 
-@device
+@device(inline=False)
 def mix(start: u32, end: u32, part: f32) -> u32:
     """The colour that lies so far, 0 to 1, on the way from one to the other."""
     weight = u32(min(max(part, 0.0), 1.0) * 256.0)
@@ -21,7 +21,7 @@ def mix(start: u32, end: u32, part: f32) -> u32:
     return (even & 0xFF00FF) | (odd & 0xFF00FF00)
 
 
-@device
+@device(inline=False)
 def faded(colour: u32, part: f32) -> u32:
     """The colour with its alpha cut down to this part of it."""
     alpha = u32(f32(colour >> 24) * min(max(part, 0.0), 1.0) + 0.5)

@@ -10,7 +10,7 @@ from lanewise.lang import Ptr, device, f32, u32
 FIRST_PRINTED = 32
 
 
-@device
+@device(inline=False)
 def remove_codes(desk: Ptr[Desk], me: u32, start: u32, end: u32):
     """Take code points out of a field's text; the caret is where they were."""
     widget = desk.widgets + me
@@ -33,7 +33,7 @@ def remove_selection(desk: Ptr[Desk], me: u32) -> bool:
     return True
 
 
-@device
+@device(inline=False)
 def insert_code(desk: Ptr[Desk], me: u32, code: u32) -> bool:
     """Put a character in place of the selection, or at the caret; False if there is no room for it."""
     widget = desk.widgets + me
@@ -94,7 +94,7 @@ def move_caret(desk: Ptr[Desk], me: u32, to: u32, selecting: bool):
         widget.anchor = widget.caret
 
 
-@device
+@device(inline=False)
 def edit_key(desk: Ptr[Desk], me: u32, code: u32, modifiers: u32) -> bool:
     """What a key does in a field; gives whether the text is another."""
     widget = desk.widgets + me
@@ -153,7 +153,7 @@ def edit_key(desk: Ptr[Desk], me: u32, code: u32, modifiers: u32) -> bool:
 LETTER_A, LETTER_C, LETTER_V, LETTER_X = map(ord, "acvx")
 
 
-@device
+@device(inline=False)
 def point_caret(desk: Ptr[Desk], me: u32, x: f32, selecting: bool):
     """Put the caret where the pointer is."""
     widget = desk.widgets + me
@@ -163,7 +163,7 @@ def point_caret(desk: Ptr[Desk], me: u32, x: f32, selecting: bool):
     move_caret(desk, me, caret_at(desk.typeface, codes, widget.length, widget.font_size, secret, inside), selecting)
 
 
-@device
+@device(inline=False)
 def show_caret(desk: Ptr[Desk], me: u32):
     """Scroll a field so that its caret is seen."""
     widget = desk.widgets + me

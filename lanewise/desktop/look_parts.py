@@ -35,7 +35,7 @@ def text_colour(desk: Ptr[Desk], me: u32) -> u32:
     return faded(colour, 0.45) if widget.flags & numbers.DISABLED != 0 else colour
 
 
-@device
+@device(inline=False)
 def focus_ring(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, radius: f32) -> u32:
     """A soft ring around what has the focus."""
     widget = desk.widgets + me
@@ -45,7 +45,7 @@ def focus_ring(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f
     return add_edge(desk, me, used, x - 3.0, y - 3.0, w + 6.0, h + 6.0, radius + 3.0, 0, 0, 3.0, colour)
 
 
-@device
+@device(inline=False)
 def centred_text(desk: Ptr[Desk], me: u32, used: u32, x: f32, w: f32, colour: u32, first: u32) -> u32:
     """One line in the middle of a box of the widget's height."""
     widget = desk.widgets + me

@@ -22,7 +22,7 @@ SMALL_WEIGHT = 0.012
 """Letters below a size are drawn wider by this much a pixel of it, on each side: thin lines would look pale."""
 
 
-@device
+@device(inline=False)
 def claim(
     desk: Ptr[Desk], me: u32, used: u32, kind: u32, left: f32, top: f32, right: f32, bottom: f32
 ) -> tuple[Ptr[Primitive], bool]:
@@ -52,7 +52,7 @@ def claim(
     return p, True
 
 
-@device
+@device(inline=False)
 def add_box(
     desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, radius: f32, fill: u32, fill_end: u32
 ) -> u32:
@@ -71,7 +71,7 @@ def add_box(
     return used + 1
 
 
-@device
+@device(inline=False)
 def add_edge(
     desk: Ptr[Desk],
     me: u32,
@@ -103,7 +103,7 @@ def add_edge(
     return used + 1
 
 
-@device
+@device(inline=False)
 def add_shadow(
     desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, radius: f32, blur: f32, colour: u32
 ) -> u32:
@@ -122,7 +122,7 @@ def add_shadow(
     return used + 1
 
 
-@device
+@device(inline=False)
 def add_stroke(
     desk: Ptr[Desk],
     me: u32,
@@ -202,7 +202,7 @@ def begin_text(
     return p, True
 
 
-@device
+@device(inline=False)
 def add_line(
     desk: Ptr[Desk],
     me: u32,
@@ -227,7 +227,7 @@ def add_line(
     return used + 1
 
 
-@device
+@device(inline=False)
 def add_paragraph(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, colour: u32, first: u32) -> u32:
     """The widget's text in a box: lines end at newlines and, where they would be too long, between words."""
     widget = desk.widgets + me

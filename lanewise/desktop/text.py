@@ -17,7 +17,7 @@ def shape_number(face: Ptr[Typeface], code: u32) -> u32:
     return u32(face.codes[code]) if code < face.code_count else 0
 
 
-@device
+@device(inline=False)
 def kerning(face: Ptr[Typeface], first: u32, second: u32) -> f32:
     """By how much the pen moves more between these two shapes, in font sizes."""
     low = face.shapes[first].kerning
@@ -53,7 +53,7 @@ def break_line(face: Ptr[Typeface], codes: Ptr[u32], start: u32, length: u32, si
     return length, length + 1
 
 
-@device
+@device(inline=False)
 def width_of(face: Ptr[Typeface], codes: Ptr[u32], start: u32, end: u32, size: f32, secret: bool) -> f32:
     """How far the pen moves over these code points, in pixels."""
     pen = f32(0)
@@ -67,7 +67,7 @@ def width_of(face: Ptr[Typeface], codes: Ptr[u32], start: u32, end: u32, size: f
     return pen * size
 
 
-@device
+@device(inline=False)
 def caret_at(face: Ptr[Typeface], codes: Ptr[u32], length: u32, size: f32, secret: bool, x: f32) -> u32:
     """The place between code points that is nearest to x pixels from the start of a line."""
     pen = f32(0)
@@ -97,7 +97,7 @@ def baseline_in(face: Ptr[Typeface], top: f32, height: f32, size: f32) -> f32:
     return rint(top + height * 0.5 + face.x_height * size * 0.68)
 
 
-@device
+@device(inline=False)
 def place_glyphs(
     desk: Ptr[Desk], codes: Ptr[u32], start: u32, end: u32, x: f32, baseline: f32, size: f32, secret: bool, first: u32
 ) -> tuple[u32, u32]:

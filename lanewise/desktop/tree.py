@@ -17,7 +17,7 @@ def reacts(kind: u32) -> bool:
     )
 
 
-@device
+@device(inline=False)
 def target_of(desk: Ptr[Desk], hit: i32) -> i32:
     """The widget that reacts to what happens at `hit`: itself or the nearest that holds it; -1 for none."""
     at = hit
@@ -31,7 +31,7 @@ def target_of(desk: Ptr[Desk], hit: i32) -> i32:
     return -1
 
 
-@device
+@device(inline=False)
 def scroller_of(desk: Ptr[Desk], hit: i32) -> i32:
     """The nearest widget around `hit` whose content is higher than itself; -1 for none."""
     at = hit
@@ -53,7 +53,7 @@ def takes_focus(desk: Ptr[Desk], number: u32) -> bool:
     return widget.flags & (wanted | numbers.DISABLED) == wanted and widget.w > 0
 
 
-@device
+@device(inline=False)
 def next_focus(desk: Ptr[Desk], start: i32, backward: bool) -> i32:
     """The widget that Tab goes to from this one: the next in the order of the tree in the front window, in a circle."""
     count = i32(desk.frame.widgets)

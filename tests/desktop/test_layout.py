@@ -21,6 +21,8 @@ KNOWN_FAILURES = {
     "bevy_issue_21240": "needs a grid",
 }
 """Cases by name, and why they fail. One that passes after all fails the test too."""
+NOT_MIRRORED = {"align_baseline_multiline_column", "align_baseline_multiline_column2"}
+"""Cases that Chrome does not mirror from right to left: in a column baselines are left edges, both ways."""
 SIZE = ("x", "y", "width", "height")
 
 
@@ -81,6 +83,7 @@ def test_suite_is_mirrored_from_right_to_left(device, cases):
     available = [case.available for case in cases]
     shown = boxes_of(device, [case.root for case in cases], available, rounding=False)
     mirror = boxes_of(device, [layout_suite.mirrored(case.root) for case in cases], available, rounding=False)
+    different = set()
     for case, before, after in zip(cases, shown, mirror, strict=True):
         parents = flatten(case.root).links["parent"]
         for index in range(1, len(before)):
@@ -88,8 +91,10 @@ def test_suite_is_mirrored_from_right_to_left(device, cases):
             if hidden(case.root, parents, index):
                 continue
             x = before[parents[index]]["width"] - box["x"] - box["width"]
-            assert np.allclose(sizes(after)[index], (x, *sizes(before)[index][1:]), atol=0.01), (case.name, index)
-            assert after[index]["content_width"] == pytest.approx(box["content_width"], abs=0.01), (case.name, index)
+            expected = (x, *sizes(before)[index][1:], box["content_width"])
+            if not np.allclose((*sizes(after)[index], after[index]["content_width"]), expected, atol=0.01):
+                different.add(case.name)
+    assert different == NOT_MIRRORED
 
 
 def all_nodes(root):
@@ -127,6 +132,47 @@ def test_size_of_content_box_gets_padding_and_border(device):
         (390, 0, 80, 50),
         (470, 0, 100, 50),
     ]
+
+
+WORDS = "xxxx\u200bxx\u200bxxxxxx"  # 120 wide, 60 at least
+
+
+@pytest.mark.parametrize(
+    ("style", "container", "item"),
+    [
+        ({"flex_basis": 35.5}, 60, 60),
+        ({"flex_basis": 35.5, "flex_grow": 1}, 120, 120),
+        ({"flex_basis": 200}, 120, 120),
+        ({"flex_basis": 200, "flex_shrink": 0}, 200, 200),
+        ({"flex_basis": 20, "width": 50}, 50, 50),
+        ({"flex_basis": "10%"}, 120, 60),
+        ({"flex_basis": 0, "flex_grow": 1, "max_width": 50}, 50, 50),
+    ],
+)
+def test_width_from_content_heeds_the_flex_basis(device, style, container, item):
+    """As Chromium has it: what does not grow is no wider than its basis, what does not shrink no narrower."""
+    inner = Node(Style(), [Node(Style(font_size=10, **style), text=WORDS)])
+    boxes = lay_out(device, Node(Style(width=300, height=100, align_items="flex-start"), [inner]))
+    assert (boxes[1]["width"], boxes[2]["width"]) == (container, item)
+
+
+def test_percentage_of_an_unknown_height_is_no_stretching(device):
+    inner = Node(Style(), [Node(Style(height="76%")), Node(Style(padding=(5, 0, 0, 0)))])
+    boxes = lay_out(device, Node(Style(width=300, height=200, align_items="flex-end"), [inner]))
+    assert sizes(boxes)[1:] == [(0, 195, 0, 5), (0, 0, 0, 0), (0, 0, 0, 5)]
+
+
+def test_insets_move_an_item_and_not_its_baseline(device):
+    moved = Node(Style(), [Node(Style(inset=(3, "auto", "auto", "auto"), height=10))])
+    boxes = lay_out(device, Node(Style(width=300, height=200, align_items="baseline"), [moved, Node(Style(height=10))]))
+    assert sizes(boxes)[1:] == [(0, 0, 0, 10), (0, 0, 0, 10), (0, 3, 0, 10)]
+
+
+def test_absolute_child_is_aligned_between_its_insets(device):
+    child = {"position": "absolute", "width": 40, "inset": (10, "auto", 20, 0)}
+    children = [Node(Style(align_self=align, **child), [Node(Style(height=30))]) for align in ("auto", "center", "end")]
+    boxes = lay_out(device, Node(Style(width=300, height=200), children))
+    assert sizes(boxes)[1:4] == [(0, 10, 40, 170), (0, 80, 40, 30), (0, 150, 40, 30)]
 
 
 def test_row_from_right_to_left(device):

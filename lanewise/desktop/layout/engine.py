@@ -11,6 +11,7 @@ from lanewise.desktop.layout.columns import begin_column_item, end_column_item, 
 from lanewise.desktop.layout.cross import begin_place, find_lines
 from lanewise.desktop.layout.ending import end_layout, end_place, lay_out_leaf
 from lanewise.desktop.layout.flow import begin_flow, find_bases
+from lanewise.desktop.layout.items_order import find_order
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.numbers import (
     ABSOLUTE,
@@ -203,6 +204,9 @@ def run_layout(tree: Ptr[LayoutTree]):
     threadgroup_barrier()
     deepest = check_links(tree)
     if tree.problem == 0:
+        for node in range(first_of_mine(tree), tree.count, nodes_apart()):
+            find_order(tree, i32(node))
+        meet()
         turns = rounds_together(tree) if ON_GPU else rounds_alone(tree)
         for depth in range(deepest + 1):
             for node in range(first_of_mine(tree), tree.count, nodes_apart()):

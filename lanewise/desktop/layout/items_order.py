@@ -9,21 +9,31 @@ from lanewise.lang.vocabulary import addressof
 
 
 @device
+def skip_others(tree: Ptr[LayoutTree], node: i32) -> i32:
+    """This node, or the first of its later siblings that takes part in lines."""
+    while node != NO_NODE and not in_flow(tree, node):
+        node = (tree.links + node).next_sibling
+    return node
+
+
+@device
+def find_order(tree: Ptr[LayoutTree], node: i32):
+    """Note which items come next, once for all the loops over them: links must have been checked."""
+    work = tree.work + node
+    work.first_item = skip_others(tree, (tree.links + node).first_child)
+    work.next_item = skip_others(tree, (tree.links + node).next_sibling)
+
+
+@device
 def first_item(tree: Ptr[LayoutTree], node: i32) -> i32:
     """The first child that takes part in lines."""
-    child = (tree.links + node).first_child
-    while child != NO_NODE and not in_flow(tree, child):
-        child = (tree.links + child).next_sibling
-    return child
+    return (tree.work + node).first_item
 
 
 @device
 def next_item(tree: Ptr[LayoutTree], item: i32) -> i32:
     """The next sibling that takes part in lines."""
-    child = (tree.links + item).next_sibling
-    while child != NO_NODE and not in_flow(tree, child):
-        child = (tree.links + child).next_sibling
-    return child
+    return (tree.work + item).next_item
 
 
 @device

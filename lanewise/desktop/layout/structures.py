@@ -160,6 +160,8 @@ class NodeWork:
     height: f32
     limit: f32
     definite: u32  # whether percentages of the height mean something
+    first_item: i32  # of its children, the first that takes part in lines
+    next_item: i32  # of its later siblings
     depth: u32
     references: u32  # links that lead to this node
     hidden: u32  # it or a node above it is not shown

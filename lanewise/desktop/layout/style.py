@@ -1,12 +1,14 @@
 """`Style`: how a node is laid out, said in Python with the words and names of CSS, and packed for the device.
 
 A tree goes to the device as arrays of `NodeStyle` and `NodeLinks`, one entry a node, and comes back as an array of
-`NodeBox`. `LayoutTree` (in `tree.py`) has the addresses of these arrays, and of what layout keeps for itself:
+`NodeBox`. A `LayoutTree` (all in `structures.py`) has the addresses of these arrays, of an array of `NodeWork` that
+starts as zeros and is layout's own, and of text and fonts. `tree.py` shows how they are made:
 
     styles = pack_styles([Style(width=100, height="50%"), Style(flex_grow=1)])   # a NumPy array of NodeStyle.dtype
 
-Device code calls `run_layout(tree: Ptr[LayoutTree])` (in `engine.py`) with all threads of one group; it holds barriers.
-Where it changed a style, a text or a link it calls `mark_dirty(tree, node)` before, for each such node, and a barrier.
+Device code calls `run_layout(tree)` (in `engine.py`) with all threads of one group; it begins and ends with a barrier.
+Where a style, a text or a link has changed it calls `mark_dirty(tree, node)` (in `asking.py`) before, from any thread:
+for the node, and for its parent where the node was put in or taken out. A change of `available` needs no mark.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def press_slider(desk: Ptr[Desk], me: u32, x: i32, number: u32):
     slide_to(desk, me, widget.minimum + part * (widget.maximum - widget.minimum), number)
 
 
-@device
+@device(inline=False)
 def slide_to(desk: Ptr[Desk], me: u32, wanted: f32, number: u32):
     """Give a slider a value, within its limits and at one of its steps."""
     widget = desk.widgets + me
@@ -202,7 +202,7 @@ def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, a
             ask_for_layout(desk, me)
 
 
-@device
+@device(inline=False)
 def react(
     desk: Ptr[Desk],
     state: Ptr[FrameState],
