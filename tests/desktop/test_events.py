@@ -168,6 +168,41 @@ def test_the_pointer_puts_the_caret_and_selects(make):
     assert field.text == "!"
 
 
+def test_two_clicks_select_a_word_and_three_the_line(make):
+    field = ui.Field("first second third")
+    hand = make(field)
+    x, y, _, height = field.box
+    place = x + 70, y + height // 2
+    for _ in range(2):
+        hand.press(*place)
+        hand.release(*place)
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == "second"
+    hand.press(*place)
+    hand.release(*place)
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == "first second third"
+
+
+def test_what_changes_fades(make):
+    box = ui.Checkbox("Box")
+    hand = make(box)
+    hand.click(box, 0.1)
+    parts = []
+    while hand.desktop.restless:
+        parts.append(float(hand.desktop.machine.widget(box.number)["toggle"]))
+        hand.wait()
+    assert parts == sorted(parts)
+    assert 0 < parts[1] < 1
+    hand.desktop.theme = "dark"
+    wall = []
+    for _ in range(30):
+        hand.wait()
+        wall.append(int(hand.desktop.pixels()[2, 2, 0]))
+    assert wall == sorted(wall, reverse=True)
+    assert len(set(wall)) > 5
+
+
 def test_tabs_show_one_page(make):
     inside = ui.Label("second page")
     tabs = ui.Tabs({"One": ui.Label("first page"), "Two": inside})

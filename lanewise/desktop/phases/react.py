@@ -6,7 +6,7 @@ Thread `me` changes widget `me` and nothing else, so that no order among threads
 from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
 from lanewise.desktop.choosing import choose_line, choose_row, drag_thumb, open_popup, tell, type_in_list
-from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret
+from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
 from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE, LEFT, TOP
 from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, FrameState, InputEvent
@@ -56,7 +56,10 @@ def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
         press_slider(desk, me, state.pointer_x, number)
     elif widget.kind == numbers.FIELD:
         point_caret(desk, me, f32(state.pointer_x), state.modifiers & numbers.SHIFT != 0)
-        if state.click_count > 1:
+        if state.click_count == 2:
+            widget.anchor = word_edge(desk, me, widget.caret, False)
+            widget.caret = word_edge(desk, me, widget.caret, True)
+        elif state.click_count > 2:
             widget.anchor = 0
             widget.caret = widget.length
     elif widget.kind == numbers.CANVAS:
