@@ -53,25 +53,6 @@ def claim(
 
 
 @device(inline=False)
-def add_box(
-    desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, radius: f32, fill: u32, fill_end: u32
-) -> u32:
-    """A box with round corners, filled from one colour at its top to another at its bottom."""
-    p, seen = claim(desk, me, used, P_BOX, x, y, x + w, y + h)
-    if not seen:
-        return used
-    p.ax = x
-    p.ay = y
-    p.bx = x + w
-    p.by = y + h
-    p.radius = min(radius, min(w, h) * 0.5)
-    p.fill = fill
-    p.fill_end = fill_end
-    p.cy = 1.0 / h
-    return used + 1
-
-
-@device(inline=False)
 def add_edge(
     desk: Ptr[Desk],
     me: u32,
@@ -86,7 +67,7 @@ def add_edge(
     border: f32,
     edge: u32,
 ) -> u32:
-    """A box as above with a border of this width, inside its edges."""
+    """A box with round corners and a border of this width inside its edges, filled from its top to its bottom."""
     p, seen = claim(desk, me, used, P_BOX, x, y, x + w, y + h)
     if not seen:
         return used
@@ -101,6 +82,14 @@ def add_edge(
     p.border = border
     p.edge = edge
     return used + 1
+
+
+@device
+def add_box(
+    desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, radius: f32, fill: u32, fill_end: u32
+) -> u32:
+    """A box with round corners and no border, filled from one colour at its top to another at its bottom."""
+    return add_edge(desk, me, used, x, y, w, h, radius, fill, fill_end, 0.0, 0)
 
 
 @device(inline=False)
