@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lanewise.bench.barrier import run as run_barrier
 from lanewise.bench.launch import run as run_launch
+from lanewise.bench.layout import run as run_layout
 from lanewise.bench.map import run as run_map
 from lanewise.bench.programs import run as run_programs
 from lanewise.bench.result import Result
@@ -42,6 +43,7 @@ benchmarks: dict[str, Benchmark] = {
         Benchmark("wasm-map", "a function of ten instructions over arrays: against Numba, or a copy", run_wasm_map),
         Benchmark("wasm-start", "a module's first result: compiled, and from the cache", run_wasm_start),
         Benchmark("wasm-slice", "guest programs on many lanes: what each part of their build costs", run_wasm_slice),
+        Benchmark("layout", "flexbox: 256 nodes from scratch, and after one changed; against Taffy", run_layout),
         Benchmark("run", "gpu-run: its start, many lanes, many files, its end; against wasmtime", run_programs),
     )
 }

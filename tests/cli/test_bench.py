@@ -11,7 +11,20 @@ from lanewise.bench import Benchmark, WrongResultError, benchmarks
 from lanewise.bench.result import figure
 from lanewise.cli.main import app
 
-NAMES = ["map", "sum", "launch", "barrier", "start", "wasm", "wasm-lane", "wasm-map", "wasm-start", "wasm-slice", "run"]
+NAMES = [
+    "map",
+    "sum",
+    "launch",
+    "barrier",
+    "start",
+    "wasm",
+    "wasm-lane",
+    "wasm-map",
+    "wasm-start",
+    "wasm-slice",
+    "layout",
+    "run",
+]
 
 
 def test_list_names_every_benchmark_and_runs_none(command):

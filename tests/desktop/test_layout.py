@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise.desktop.layout.structures import NodeStyle
+from lanewise.bench.layout import interface
+from lanewise.desktop.layout import engine, sharing
+from lanewise.desktop.layout.engine import forget, run_layout
+from lanewise.desktop.layout.structures import LayoutTree, NodeStyle
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.layout.tree import FlatTree, Layouts, Node, Typeface, flatten
+from lanewise.lang import Ptr, group_id, kernel
 
 NEEDS_SUITE = pytest.mark.skipif(
     not layout_suite.SUITE.is_dir(), reason="needs the flexbox suite in ../shared/suites/taffy-flex"
@@ -246,6 +250,24 @@ def test_any_number_of_threads_gives_the_same_boxes(device):
             assert before.tobytes() == after.tobytes()
 
 
+@kernel
+def lay_out_together(trees: Ptr[LayoutTree]):
+    run_layout(trees + group_id())
+
+
+@pytest.mark.parametrize("group_size", [5, 64, 1024])
+def test_threads_of_a_group_find_together_what_one_finds(device, monkeypatch, group_size):
+    """A GPU shares the nodes among the threads and a CPU does not: here a CPU does, so that both ways are compared."""
+    monkeypatch.setattr(sharing, "ON_GPU", True)
+    monkeypatch.setattr(engine, "ON_GPU", True)
+    roots = [random_tree(random.Random(seed), 60) for seed in range(20)]
+    layouts = Layouts(device, [flatten(root) for root in roots])
+    lay_out_together[len(roots) * group_size, group_size](layouts.headers)
+    monkeypatch.undo()
+    for tree, expected in enumerate(boxes_of(device, roots)):
+        assert layouts.boxes_of(tree).tobytes() == expected.tobytes()
+
+
 def test_change_gives_the_boxes_that_the_whole_tree_gives(device):
     """After each of many changes of one style, what is laid out again is to the bit what is laid out from scratch."""
     rng = random.Random(7)
@@ -263,8 +285,18 @@ def test_change_gives_the_boxes_that_the_whole_tree_gives(device):
             assert layouts.boxes_of(tree).tobytes() == scratch.tobytes()
 
 
-def test_change_is_found_by_few(device):
-    """Nothing has changed: no round is needed but the first. One widget has: fewer than from scratch."""
+def test_forgetting_any_node_changes_no_box(device):
+    """Answers are kept for a few sizes only: what is asked again must not spoil what was laid out before."""
+    layouts = Layouts(device, [flatten(interface(256))])
+    layouts.run()
+    expected = layouts.boxes_of().tobytes()
+    for node in range(256):
+        forget[1](layouts.headers, 0, node)
+        layouts.run()
+        assert layouts.boxes_of().tobytes() == expected, node
+
+
+def test_nothing_is_laid_out_where_nothing_changed(device):
     layouts = Layouts(device, [flatten(wide_tree())])
     layouts.run()
     layouts.run()

@@ -27,6 +27,7 @@ from lanewise.desktop.layout.numbers import (
     FLOW_LINES,
     HEIGHT,
     IDLE,
+    KNOWN_LAYOUT,
     LAYOUT,
     LINE_ITEM,
     LINE_ITEM_END,
@@ -88,6 +89,8 @@ def begin(tree: Ptr[LayoutTree], node: i32) -> u32:
             return answer_height(tree, node, text_height(tree, node, work.width))
         least, most = text_widths(tree, node, work.height)
         return answer_widths(tree, node, least, most)
+    # What the children find for this question is written over what they found when they were laid out.
+    work.answers.known &= ~u32(KNOWN_LAYOUT)
     if work.question == WIDTHS:
         return begin_widths(tree, node)
     return begin_flow(tree, node)

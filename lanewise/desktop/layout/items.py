@@ -84,7 +84,7 @@ def line_limit(tree: Ptr[LayoutTree], child: i32) -> f32:
     if main_axis(tree, child) == 0 or not wraps(tree, child):
         return f32(INFINITE)
     item = addressof((tree.work + child).item)
-    return content_size(item, u32(1), item.most[1])
+    return content_size(item, u32(1), max(item.most[1], item.least[1]))
 
 
 @device(inline=False)
