@@ -150,6 +150,12 @@ def test_blocks_of_the_webassembly_guide_run(tmp_path):
     run(script)
 
 
+def test_blocks_of_the_desktop_guide_run(tmp_path):
+    script = tmp_path / "guide.py"
+    script.write_text("\n\n".join(python_blocks(ROOT / "docs" / "desktop.md")))
+    run(script)
+
+
 def test_webassembly_guide_shows_what_a_module_shows():
     shown = re.search(
         r'>>> lw\.load\("([\w.]+)"\)\n(.*?)^```', (ROOT / "docs" / "wasm.md").read_text(), re.DOTALL | re.MULTILINE

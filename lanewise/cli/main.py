@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lanewise.cli.bench import bench
+from lanewise.cli.desktop import desktop
 from lanewise.cli.info import info
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import LanewiseError
@@ -38,6 +39,7 @@ def lanewise(
 
 app.command()(info)
 app.command()(bench)
+app.command()(desktop)
 
 
 def main() -> None:

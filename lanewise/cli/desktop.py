@@ -1,0 +1,113 @@
+"""`lanewise desktop`: a desktop of windows, in a window if there is a screen, else as a page for the browser."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import signal
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import lanewise as lw
+from lanewise.cli.mistakes import UsageMistake
+
+if TYPE_CHECKING:
+    from lanewise.desktop import ui
+    from lanewise.desktop.display.runner import Runner
+
+NEEDED = ("PIL", "aiohttp")
+STATS_SECONDS = 2.0
+
+
+def desktop(
+    file: Annotated[
+        Path | None, typer.Argument(help="A Python file whose function windows() gives the windows; else a gallery.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="The device that the desktop runs on.")] = "auto",
+    width: Annotated[int, typer.Option(help="Pixels across.")] = 1280,
+    height: Annotated[int, typer.Option(help="Pixels down.")] = 720,
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    groups: Annotated[str | None, typer.Option(help="Who draws the pixels: one group of threads, or all.")] = None,
+    page: Annotated[bool, typer.Option("--page", help="Serve the page even if there is a screen.")] = False,
+    port: Annotated[int, typer.Option(help="The port of the page; 0 for any that is free.")] = 0,
+    seconds: Annotated[float | None, typer.Option(help="End after so many seconds.")] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Say what frames take, and at the end.")] = False,
+) -> None:
+    """Open a desktop whose widgets live on the device: in a window, or as a page on this machine."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise lw.LanewiseError(f"the desktop needs {' and '.join(missing)}: pip install 'lanewise[desktop]'")
+    from lanewise.desktop import ui
+    from lanewise.desktop.display.canvas import has_screen, show_window
+
+    made = ui.Desktop(*_windows(file), width=width, height=height, device=device, theme=theme, groups=groups)
+    if has_screen() and not page:
+        with contextlib.suppress(lw.LanewiseError):  # no toolkit for windows: the page needs none
+            show_window(made, "Lanewise")
+            return
+    asyncio.run(_serve(made, port, seconds, stats))
+
+
+def _windows(file: Path | None) -> Sequence[ui.Window]:
+    if file is None:
+        from lanewise.desktop.gallery import windows
+
+        return windows()
+    if not file.is_file():
+        raise UsageMistake(f"{file} is not a file; name a Python file that has a function windows()")
+    spec = importlib.util.spec_from_file_location("lanewise_desktop_file", file)
+    if spec is None or spec.loader is None:
+        raise UsageMistake(f"{file} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        found: Any = getattr(module, "windows", None)
+        if not callable(found):
+            raise UsageMistake(f"{file} has no function windows(); it gives the windows of the desktop as a list")
+        return list(found())
+    except lw.LanewiseError:
+        raise
+    except Exception as error:
+        lines = [entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == str(file)]
+        raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {type(error).__name__}: {error}") from None
+
+
+async def _serve(made: ui.Desktop, port: int, seconds: float | None, stats: bool) -> None:
+    from lanewise.desktop.display.page import Page
+    from lanewise.desktop.display.runner import Runner
+
+    runner = Runner(made)
+    served = Page(runner, lambda address: print(f"open {address}", flush=True))
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    await served.start(port)
+    runner.start()
+    try:
+        async with asyncio.timeout(seconds):
+            await _wait(runner, ended, stats)
+    except TimeoutError:
+        pass
+    finally:
+        await served.close()
+        await asyncio.to_thread(runner.close)
+        if stats:
+            print(runner.stats())
+
+
+async def _wait(runner: Runner, ended: asyncio.Event, stats: bool) -> None:
+    """Wait until the person has enough or the desktop fails; say what frames take on the way."""
+    said = 0
+    while not ended.is_set() and runner.running:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), STATS_SECONDS)
+        found = runner.stats()
+        if stats and found.frames != said and not ended.is_set():
+            print(found, flush=True)
+            said = found.frames

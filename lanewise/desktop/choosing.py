@@ -1,0 +1,92 @@
+"""Lists and menus on the device: which row or line is chosen, how a list scrolls, where a popup opens; and notices."""
+
+from lanewise.desktop import numbers
+from lanewise.desktop.limits import NOTICES_PER_EVENT
+from lanewise.desktop.state import Desk
+from lanewise.desktop.tree import scroll_limit
+from lanewise.lang import Ptr, device, f32, i32, rint, u32
+
+POPUP_GAP = 4.0
+"""Pixels between a menu and its popup; the toolkit's margin for popups is the same."""
+
+
+@device(inline=False)
+def tell(desk: Ptr[Desk], me: u32, number: u32, kind: u32, value: f32, detail: u32):
+    """Note what an event did, for handlers and the host; the first notice of an event, then a second."""
+    at = number * NOTICES_PER_EVENT
+    if desk.scratch.notices[at].kind != 0 and desk.scratch.notices[at].widget == me:
+        at += 1
+    desk.scratch.notices[at].widget = me
+    desk.scratch.notices[at].value = value
+    desk.scratch.notices[at].detail = detail
+    desk.scratch.notices[at].kind = kind
+
+
+@device(inline=False)
+def choose_row(desk: Ptr[Desk], me: u32, row: f32, number: u32):
+    """Choose a row of list `me` and bring it into view."""
+    widget = desk.widgets + me
+    chosen = min(max(row, 0.0), f32(widget.row_count) - 1.0)
+    top = chosen * widget.row_height
+    room = f32(widget.h) - 12.0
+    widget.scroll_to = min(widget.scroll_to, top)
+    widget.scroll_to = max(widget.scroll_to, top + widget.row_height - room)
+    if chosen != widget.value:
+        widget.value = chosen
+        tell(desk, me, number, numbers.CHANGED, chosen, 0)
+
+
+@device
+def drag_thumb(desk: Ptr[Desk], me: u32, y: i32):
+    """Scroll list `me` as the pointer on its bar says: from its upper edge to its lower one is the whole of it."""
+    widget = desk.widgets + me
+    part = (f32(y - widget.y) - 16.0) / max(f32(widget.h) - 32.0, 1.0)
+    widget.scroll_to = min(max(part, 0.0), 1.0) * scroll_limit(desk, me)
+
+
+@device(inline=False)
+def type_in_list(desk: Ptr[Desk], me: u32, code: u32, number: u32):
+    """A key was typed while list `me` has the focus."""
+    widget = desk.widgets + me
+    page = max(f32(widget.h) / max(widget.row_height, 1.0) - 1.0, 1.0)
+    if code == numbers.KEY_UP_ARROW:
+        choose_row(desk, me, widget.value - 1.0, number)
+    elif code == numbers.KEY_DOWN_ARROW:
+        choose_row(desk, me, widget.value + 1.0, number)
+    elif code == numbers.KEY_PAGE_UP:
+        choose_row(desk, me, widget.value - rint(page), number)
+    elif code == numbers.KEY_PAGE_DOWN:
+        choose_row(desk, me, widget.value + rint(page), number)
+    elif code == numbers.KEY_HOME:
+        choose_row(desk, me, 0.0, number)
+    elif code == numbers.KEY_END:
+        choose_row(desk, me, f32(widget.row_count), number)
+    elif code == numbers.KEY_ENTER:
+        tell(desk, me, number, numbers.SUBMITTED, widget.value, 0)
+
+
+@device
+def choose_line(desk: Ptr[Desk], me: u32, line: f32, number: u32):
+    """Choose a line of menu `me` by its number."""
+    widget = desk.widgets + me
+    chosen = min(max(line, 0.0), f32(widget.row_count) - 1.0)
+    if chosen != widget.value:
+        item = desk.widgets + (
+            (desk.links + widget.target).first_child + i32(chosen)
+        )  # a popup's lines are numbered on
+        widget.text = item.text
+        widget.length = item.length
+        widget.value = chosen
+        tell(desk, me, number, numbers.CHANGED, chosen, 0)
+
+
+@device
+def open_popup(desk: Ptr[Desk], me: u32):
+    """Show popup `me` below its menu, or above it where there is no room below."""
+    widget = desk.widgets + me
+    menu = desk.widgets + widget.target
+    box = desk.boxes + me
+    below = menu.y + menu.h + i32(box.height + POPUP_GAP) <= i32(desk.height)
+    above = f32(menu.y) >= box.height + POPUP_GAP
+    box.y = f32(menu.h) + POPUP_GAP if below or not above else 0.0 - box.height - POPUP_GAP
+    widget.flags &= ~u32(numbers.HIDDEN)

@@ -1,0 +1,1 @@
+"""Where people see a desktop: in a window, in a notebook, in the browser."""

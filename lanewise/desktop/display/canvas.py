@@ -1,0 +1,66 @@
+"""A desktop on a canvas of rendercanvas: a window, a cell of a notebook, or offscreen. Its draws are the heartbeat."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from typing import Any
+
+from lanewise.desktop.display.runner import KEPT_TIMES
+from lanewise.desktop.numbers import EVENT_NAMES
+from lanewise.desktop.ui import Desktop
+from lanewise.errors import LanewiseError
+
+RATE = 120
+
+
+class CanvasView:
+    """Shows a desktop on a canvas: each draw of the canvas is a frame, its events go to the desktop."""
+
+    def __init__(self, desktop: Desktop, canvas: Any) -> None:
+        self.desktop = desktop
+        self.canvas = canvas
+        self.frame_times: deque[float] = deque(maxlen=KEPT_TIMES)
+        self._context = canvas.get_bitmap_context()
+        self._shown: Any = None
+        canvas.add_event_handler(self._hear, *EVENT_NAMES)
+        canvas.request_draw(self.draw)
+
+    def draw(self) -> None:
+        """Run a frame and show it; what is on the canvas stays where nothing has changed."""
+        started = time.perf_counter()
+        frame = self.desktop.step()
+        self.frame_times.append(time.perf_counter() - started)
+        if self._shown is None or frame.state["dirty_tiles"]:
+            self._shown = self.desktop.pixels()
+        self._context.set_bitmap(self._shown)
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        width, height = self.canvas.get_logical_size()
+        scaled = dict(event)
+        if "x" in event:
+            scaled["x"] = event["x"] * self.desktop.width / width
+            scaled["y"] = event["y"] * self.desktop.height / height
+        self.desktop.send(scaled)
+
+
+def has_screen() -> bool:
+    """Whether there is a screen that a window could open on."""
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def show_window(desktop: Desktop, title: str) -> CanvasView:
+    """Show a desktop in a window, or in a notebook's cell, until it is closed."""
+    try:
+        from rendercanvas.auto import RenderCanvas, loop
+    except (ImportError, RuntimeError) as error:
+        raise LanewiseError(
+            f"no window can be opened: {error}; the page works without: lanewise desktop --page"
+        ) from None
+    canvas = RenderCanvas(
+        size=(desktop.width, desktop.height), title=title, update_mode="continuous", max_fps=RATE, vsync=True
+    )
+    view = CanvasView(desktop, canvas)
+    loop.run()
+    return view

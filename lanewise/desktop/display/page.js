@@ -1,0 +1,94 @@
+// Shows a desktop: draws the tiles that come over the socket, and sends what pointer and keyboard do, in the vocabulary
+// of rendercanvas. One message of tiles is taken at a time; the answer "taken" asks for the next.
+"use strict";
+
+const canvas = document.getElementById("screen");
+const state = document.getElementById("state");
+const context = canvas.getContext("2d", { alpha: false });
+const socket = new WebSocket(`ws://${location.host}/events`);
+const HEADER = 8;
+history.replaceState(null, "", "/"); // the token was used; it need not stay in the address bar
+let tile = 32;
+let across = 0;
+
+socket.binaryType = "arraybuffer";
+socket.onclose = () => { state.textContent = "the desktop has ended"; };
+socket.onmessage = async (message) => {
+  if (typeof message.data === "string") {
+    const said = JSON.parse(message.data);
+    if (said.copied !== undefined) {
+      navigator.clipboard?.writeText(said.copied).catch(() => {});
+      return;
+    }
+    canvas.width = said.width;
+    canvas.height = said.height;
+    tile = said.tile;
+    across = Math.ceil(said.width / tile);
+    state.textContent = "";
+    canvas.focus();
+    return;
+  }
+  await draw(message.data);
+  send({ event_type: "taken" });
+};
+
+async function draw(buffer) {
+  const count = new DataView(buffer).getUint32(4, true);
+  const numbers = new Uint16Array(buffer, HEADER, count);
+  const packed = new Blob([new Uint8Array(buffer, HEADER + 2 * count)]);
+  const stream = packed.stream().pipeThrough(new DecompressionStream("deflate"));
+  const pixels = new Uint8ClampedArray(await new Response(stream).arrayBuffer());
+  const size = tile * tile * 4;
+  for (let k = 0; k < count; k++) {
+    const image = new ImageData(pixels.subarray(k * size, (k + 1) * size), tile, tile);
+    context.putImageData(image, (numbers[k] % across) * tile, Math.floor(numbers[k] / across) * tile);
+  }
+  canvas.dataset.messages = Number(canvas.dataset.messages || 0) + 1;
+}
+
+function send(event) {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(event));
+}
+
+function modifiers(event) {
+  const names = { Shift: event.shiftKey, Control: event.ctrlKey, Alt: event.altKey, Meta: event.metaKey };
+  return Object.keys(names).filter((name) => names[name]);
+}
+
+function pointer(kind, event, more) {
+  const box = canvas.getBoundingClientRect();
+  const x = (event.clientX - box.left) * canvas.width / box.width;
+  const y = (event.clientY - box.top) * canvas.height / box.height;
+  send({ event_type: kind, x, y, modifiers: modifiers(event), ...more });
+}
+
+const BUTTONS = [1, 3, 2]; // the browser's left, middle and right in the numbers of rendercanvas
+canvas.addEventListener("pointermove", (event) => pointer("pointer_move", event));
+canvas.addEventListener("pointerdown", (event) => {
+  canvas.focus();
+  canvas.setPointerCapture(event.pointerId);
+  pointer("pointer_down", event, { button: BUTTONS[event.button] ?? 0 });
+});
+canvas.addEventListener("pointerup", (event) => pointer("pointer_up", event, { button: BUTTONS[event.button] ?? 0 }));
+canvas.addEventListener("pointerleave", (event) => pointer("pointer_leave", event));
+canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+canvas.addEventListener("wheel", (event) => {
+  event.preventDefault();
+  const lines = event.deltaMode === 1 ? 30 : 1;
+  pointer("wheel", event, { dx: event.deltaX * lines, dy: event.deltaY * lines });
+}, { passive: false });
+
+canvas.addEventListener("keydown", (event) => {
+  const command = event.ctrlKey || event.metaKey;
+  if (command && event.key.toLowerCase() === "v") return; // the paste event brings the text
+  if (command && !"acx".includes(event.key.toLowerCase()) && event.key.length === 1) return; // the browser's own
+  send({ event_type: "key_down", key: event.key, modifiers: modifiers(event) });
+  if (command && "cx".includes(event.key.toLowerCase())) send({ event_type: "copy" });
+  if (event.key.length === 1 && !command) send({ event_type: "char", data: event.key, modifiers: modifiers(event) });
+  if (!command && !/^F\d+$/.test(event.key)) event.preventDefault();
+});
+canvas.addEventListener("keyup", (event) => send({ event_type: "key_up", key: event.key, modifiers: modifiers(event) }));
+document.addEventListener("paste", (event) => {
+  send({ event_type: "paste", data: event.clipboardData.getData("text/plain").slice(0, 4096) });
+  event.preventDefault();
+});

@@ -1,0 +1,177 @@
+"""The page: a desktop in the browser, over HTTP and a WebSocket on this machine, for who was given its address."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aiohttp import WSMsgType, web
+
+from lanewise.desktop import limits
+from lanewise.desktop.display.runner import Runner
+from lanewise.desktop.display.viewers import Screen, Viewer
+from lanewise.errors import LanewiseError
+
+FILES = Path(__file__).parent
+HOST = "127.0.0.1"
+COOKIE = "lanewise_desktop"
+LONGEST_MESSAGE = 64 * 1024
+"""Bytes that a viewer may send at once: events and pasted text."""
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+COPIED = "copied"
+FARTHEST = 1e6
+"""How far away a pointer may say to be, or a wheel to turn."""
+
+
+class Page:
+    """Serves one desktop. Who has an address with a token that was not used yet becomes a viewer, by a cookie.
+
+    Every address works once; `on_address` is told the next one. Requests for another host, and sockets from another
+    origin, are refused: so no other site that the person has open reaches the desktop.
+    """
+
+    def __init__(self, runner: Runner, on_address: Callable[[str], Any]) -> None:
+        desktop = runner.desktop
+        self.runner = runner
+        self.screen = Screen(-(-desktop.width // limits.TILE) * -(-desktop.height // limits.TILE))
+        self._on_address = on_address
+        self._token = ""
+        self._sessions: set[str] = set()
+        self._port = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._served: web.AppRunner | None = None
+
+    async def start(self, port: int = 0) -> None:
+        """Begin to serve on this port of this machine alone, any free one for 0; says the first address."""
+        self._loop = asyncio.get_running_loop()
+        self.runner.on_tiles = self._take_tiles
+        app = web.Application(middlewares=[self._guard])
+        app.router.add_get("/", self._enter)
+        app.router.add_get("/page.js", self._file)
+        app.router.add_get("/page.css", self._file)
+        app.router.add_get("/events", self._watch)
+        self._served = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await self._served.setup()
+        site = web.TCPSite(self._served, HOST, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise LanewiseError(f"port {port} of {HOST} cannot be served: {error.strerror}; choose another") from None
+        self._port = self._served.addresses[0][1]
+        self._offer()
+
+    async def close(self) -> None:
+        """Stop serving; viewers are told to go."""
+        for viewer in list(self.screen.viewers):
+            await viewer.socket.close()
+        if self._served is not None:
+            await self._served.cleanup()
+
+    def _offer(self) -> None:
+        self._token = secrets.token_urlsafe(24)
+        self._on_address(f"http://{HOST}:{self._port}/?token={self._token}")
+
+    def _take_tiles(self, numbers: Any, pixels: Any) -> None:
+        """On the desktop's thread: hand over to the loop, and go on."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.screen.update, numbers, pixels)
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        names = {f"{HOST}:{self._port}", f"localhost:{self._port}"}
+        origin = request.headers.get("Origin")
+        known = request.cookies.get(COOKIE) in self._sessions
+        if request.headers.get("Host") not in names:
+            raise web.HTTPForbidden(text="this desktop is only for this machine")
+        if origin is not None and origin not in {f"http://{name}" for name in names}:
+            raise web.HTTPForbidden(text="this desktop is not for pages of other sites")
+        if request.path != "/" and not known:
+            raise web.HTTPForbidden(text="open the address that `lanewise desktop` printed")
+        return await handler(request)  # type: ignore[no-any-return]
+
+    async def _enter(self, request: web.Request) -> web.StreamResponse:
+        token = request.query.get("token", "")
+        if secrets.compare_digest(token.encode(), self._token.encode()):
+            session = secrets.token_urlsafe(24)
+            self._sessions.add(session)
+            answer = web.FileResponse(FILES / "page.html", headers=HEADERS)
+            answer.set_cookie(COOKIE, session, httponly=True, samesite="Strict")
+            self._offer()
+            return answer
+        if request.cookies.get(COOKIE) not in self._sessions:
+            raise web.HTTPForbidden(text="this address was used already; `lanewise desktop` has printed another one")
+        return web.FileResponse(FILES / "page.html", headers=HEADERS)
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        return web.FileResponse(FILES / request.path.removeprefix("/"), headers=HEADERS)
+
+    async def _watch(self, request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Origin") is None:
+            raise web.HTTPForbidden(text="a WebSocket says where its page is from")
+        socket = web.WebSocketResponse(max_msg_size=LONGEST_MESSAGE, heartbeat=20.0)
+        await socket.prepare(request)
+        desktop = self.runner.desktop
+        await socket.send_json({"width": desktop.width, "height": desktop.height, "tile": limits.TILE})
+        viewer = Viewer(self.screen, socket)
+        self.screen.viewers.add(viewer)
+        self.runner.watch(len(self.screen.viewers))
+        sending = asyncio.create_task(viewer.send())
+        try:
+            async for message in socket:
+                if message.type == WSMsgType.TEXT:
+                    await self._hear(viewer, message.data)
+        finally:
+            sending.cancel()
+            self.screen.viewers.discard(viewer)
+            self.runner.watch(len(self.screen.viewers))
+        return socket
+
+    async def _hear(self, viewer: Viewer, data: str) -> None:
+        try:
+            event = json.loads(data)
+        except ValueError:
+            return
+        if not isinstance(event, dict):
+            return
+        if event.get("event_type") == "taken":
+            viewer.taken.set()
+        elif event.get("event_type") == "copy":
+            self.runner.call(lambda: self._tell_clipboard(viewer))
+        elif event.get("event_type") == "paste":
+            self.runner.call(lambda: self._paste(str(event.get("data", ""))))
+        elif makes_sense(event):
+            self.runner.send(event)
+
+    def _paste(self, text: str) -> None:
+        """On the desktop's thread: what the person's clipboard has goes on the desktop's, then Ctrl+V is typed."""
+        self.runner.desktop.clipboard = text
+        self.runner.send({"event_type": "key_down", "key": "v", "modifiers": ["Control"]})
+
+    def _tell_clipboard(self, viewer: Viewer) -> None:
+        """On the desktop's thread: send what was copied last to a viewer that asks for it."""
+        text = self.runner.desktop.clipboard
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(viewer.socket.send_json({COPIED: text}), self._loop)
+
+
+def makes_sense(event: dict[str, Any]) -> bool:
+    """Whether an event that came over a socket has the parts of one: finite numbers, short words."""
+    places = [event.get(name, 0) for name in ("x", "y", "button", "dx", "dy")]
+    words = [event.get(name, "") for name in ("event_type", "key", "data")]
+    modifiers = event.get("modifiers", [])
+    return (
+        all(isinstance(place, int | float) and abs(place) < FARTHEST for place in places)
+        and all(isinstance(word, str) for word in words)
+        and isinstance(modifiers, list)
+        and all(isinstance(modifier, str) for modifier in modifiers)
+    )

@@ -1,0 +1,156 @@
+"""Handlers on the device: what they are called with, what they may do, and how a frame runs them.
+
+A handler is a `@device` function `(desk: Ptr[Desk], event: Ptr[Notice])`. It hears of everything that happens to its
+widget: `event.kind` says what (see `numbers`), `event.widget` to whom. It may change widgets of its own window, through
+the functions here. Handlers of one window run one after the other, in the order of events; those of
+different windows run at the same time, one lane each, and must leave each other's widgets alone.
+"""
+
+from lanewise.desktop import numbers
+from lanewise.desktop.colours import mix
+from lanewise.desktop.limits import MAX_NOTICES
+from lanewise.desktop.phases.arrange import ask_for_layout
+from lanewise.desktop.state import Desk, Notice
+from lanewise.desktop.strips import segment_distance
+from lanewise.lang import Ptr, atomic_add, device, f32, i32, u32
+
+WARP = 1
+"""The warp of the group that runs handlers."""
+DIGITS = 12
+
+
+@device
+def value_of(desk: Ptr[Desk], number: u32) -> f32:
+    """A widget's value: 0 or 1 for what can be checked, the row of a list, the place of a slider."""
+    return (desk.widgets + number).value
+
+
+@device
+def target_of(desk: Ptr[Desk], number: u32) -> u32:
+    """The widget that was named as `target` of this one."""
+    return u32((desk.widgets + number).target)
+
+
+@device
+def set_value(desk: Ptr[Desk], number: u32, value: f32):
+    """Give a widget a value, within its limits; what can be checked is checked from 1 on."""
+    widget = desk.widgets + number
+    widget.value = min(max(value, widget.minimum), widget.maximum) if widget.maximum > widget.minimum else value
+    if widget.kind == numbers.CHECKBOX or widget.kind == numbers.SWITCH:
+        widget.flags = widget.flags | numbers.CHECKED if value >= 1.0 else widget.flags & ~u32(numbers.CHECKED)
+
+
+@device
+def set_shown(desk: Ptr[Desk], number: u32, shown: bool):
+    """Show a widget, or hide it; its place stays."""
+    widget = desk.widgets + number
+    widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
+
+
+@device
+def set_theme(desk: Ptr[Desk], dark: bool):
+    """Fade the desktop to the dark theme, or to the light one."""
+    desk.frame.theme = u32(dark)
+
+
+@device
+def paint_line(desk: Ptr[Desk], event: Ptr[Notice], radius: f32, colour: u32):
+    """Draw on a canvas where the pointer goes: call it for every event DRAWN of the canvas."""
+    canvas = desk.widgets + event.widget
+    x = f32(event.detail & 0xFFFF) + 0.5
+    y = f32(event.detail >> 16) + 0.5
+    if event.value == 0.0:  # the pointer went down here; later it comes from where it was
+        canvas.grab_x = x
+        canvas.grab_y = y
+    reach = radius + 1.0
+    for row in range(
+        u32(max(min(y, canvas.grab_y) - reach, 0.0)), min(u32(max(y, canvas.grab_y) + reach), canvas.picture_height)
+    ):
+        for column in range(
+            u32(max(min(x, canvas.grab_x) - reach, 0.0)), min(u32(max(x, canvas.grab_x) + reach), canvas.picture_width)
+        ):
+            away = segment_distance(f32(column) + 0.5, f32(row) + 0.5, canvas.grab_x, canvas.grab_y, x, y)
+            at = canvas.picture + row * canvas.picture_width + column
+            desk.pictures[at] = mix(desk.pictures[at], colour, radius + 0.5 - away)
+    canvas.grab_x = x
+    canvas.grab_y = y
+
+
+@device
+def set_number(desk: Ptr[Desk], number: u32, value: i32):
+    """Write a whole number as a widget's text."""
+    widget = desk.widgets + number
+    digits: u32[DIGITS]
+    rest = u32(abs(value)) if value >= 0 else u32(0) - u32(value)
+    count = u32(0)
+    while count == 0 or rest > 0:
+        digits[count] = 48 + rest % 10
+        rest //= 10
+        count += 1
+    length = u32(0)
+    if value < 0 and length < widget.capacity:
+        desk.texts[widget.text] = 45
+        length = 1
+    while count > 0 and length < widget.capacity:
+        count -= 1
+        desk.texts[widget.text + length] = digits[count]
+        length += 1
+    set_length(desk, number, length)
+
+
+@device
+def set_length(desk: Ptr[Desk], number: u32, length: u32):
+    """Say how long a widget's text is now; its box is found anew."""
+    widget = desk.widgets + number
+    widget.length = length
+    widget.text_version += 1
+    widget.caret = min(widget.caret, length)
+    widget.anchor = min(widget.anchor, length)
+    if (desk.styles + number).text_count != length and widget.kind != numbers.FIELD:
+        (desk.styles + number).text_count = length
+        ask_for_layout(desk, number)
+
+
+def chain(handlers):
+    """One device function that calls handler number n, counted from 1, with what it takes."""
+
+    @device
+    def nobody(number: u32, desk: Ptr[Desk], event: Ptr[Notice]):
+        pass
+
+    called = nobody
+    for number, handler in enumerate(handlers, 1):
+        called = _before(number, handler, called)
+    return called
+
+
+def _before(wanted, handler, others):
+    @device
+    def call(number: u32, desk: Ptr[Desk], event: Ptr[Notice]):
+        if number == wanted:
+            handler(desk, event)
+        else:
+            others(number, desk, event)
+
+    return call
+
+
+def make_handling(handlers):
+    """The step of a frame that runs these handlers."""
+    call = chain(handlers)
+
+    @device
+    def handle(desk: Ptr[Desk], me: u32):
+        """Lane l of one warp runs the handlers of windows l, l + 32 and so on; it counts notices for the host too."""
+        if me // 32 == WARP:
+            lane = me % 32
+            for number in range(u32(MAX_NOTICES)):
+                notice = Ptr[Notice](desk.scratch.notices) + number
+                if notice.kind != 0:
+                    widget = desk.widgets + notice.widget
+                    if u32(widget.window) % 32 == lane:
+                        atomic_add(desk.frame.notices, 1, scope="group")
+                        if widget.handler != 0:
+                            call(widget.handler, desk, notice)
+
+    return handle

@@ -1,0 +1,37 @@
+"""How much of everything a desktop holds. Shared memory of the group, bins and tables are sized by these."""
+
+from lanewise.settings import MAX_GROUP_SIZE
+
+THREADS = MAX_GROUP_SIZE
+"""Threads of the one group; widget w is thread w's in the phases that work widget by widget."""
+WARPS = THREADS // 32
+MAX_WIDGETS = 256
+RING_EVENTS = 256
+FRAME_EVENTS = 64
+"""How many events one frame takes from the ring; what is beyond waits for the next frame."""
+MAX_GLYPHS = 4096
+SLOTS = 8
+"""How many primitives one widget may draw."""
+MAX_PRIMITIVES = MAX_WIDGETS * SLOTS
+TILE = 32
+"""Pixels along a side of a tile: what is binned, drawn and sent as a whole."""
+MAX_TILES = 8192
+"""Enough for 3,840 x 2,160 pixels."""
+TILE_WORDS = MAX_TILES // 32
+BIN_ENTRIES = 64
+"""Primitives that a tile's bin lists; a tile with more of them is drawn from the whole list."""
+TEXT_CODES = 1 << 18
+"""Code points of all texts together, with the rows of lists."""
+MAX_ROWS = 1 << 15
+"""Rows of all lists together."""
+IMAGE_PIXELS = 1 << 20
+CLIPBOARD_CODES = 4096
+NOTICES_PER_EVENT = 2
+MAX_NOTICES = FRAME_EVENTS * NOTICES_PER_EVENT
+"""What a frame tells handlers and the host."""
+MAX_DEPTH = 32
+"""How deep widgets may be nested."""
+DOUBLE_CLICK_MS = 400
+DRAG_PIXELS = 3
+POPUP_LAYER = 0xFFF0
+"""The layer of popups, above every window's."""

@@ -1,0 +1,55 @@
+"""What the looks of several widgets share: easing, the colour of text, the ring of the focus, a line in the middle."""
+
+from lanewise.desktop import numbers, theme
+from lanewise.desktop.colours import faded, shade
+from lanewise.desktop.primitives import add_edge, add_line
+from lanewise.desktop.state import Desk
+from lanewise.desktop.text import baseline_in, width_of
+from lanewise.lang import Ptr, device, f32, rint, u32
+
+CORNER = 7.0
+"""The radius of the corners of buttons and fields."""
+
+
+@device
+def eased(part: f32) -> f32:
+    """0 to 1 that starts and ends slowly."""
+    return part * part * (3.0 - 2.0 * part)
+
+
+@device
+def unit_part(x: f32) -> f32:
+    """x, brought to 0 to 1."""
+    return min(max(x, 0.0), 1.0)
+
+
+@device
+def text_colour(desk: Ptr[Desk], me: u32) -> u32:
+    """The colour of a widget's text."""
+    widget = desk.widgets + me
+    colour = shade(desk, theme.TEXT)
+    if widget.flags & numbers.MUTED != 0:
+        colour = shade(desk, theme.TEXT_MUTED)
+    if widget.foreground != 0:
+        colour = widget.foreground
+    return faded(colour, 0.45) if widget.flags & numbers.DISABLED != 0 else colour
+
+
+@device(inline=False)
+def focus_ring(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, radius: f32) -> u32:
+    """A soft ring around what has the focus."""
+    widget = desk.widgets + me
+    if widget.focus <= 0.0:
+        return used
+    colour = faded(shade(desk, theme.FOCUS), widget.focus)
+    return add_edge(desk, me, used, x - 3.0, y - 3.0, w + 6.0, h + 6.0, radius + 3.0, 0, 0, 3.0, colour)
+
+
+@device(inline=False)
+def centred_text(desk: Ptr[Desk], me: u32, used: u32, x: f32, w: f32, colour: u32, first: u32) -> u32:
+    """One line in the middle of a box of the widget's height."""
+    widget = desk.widgets + me
+    width = width_of(desk.typeface, desk.texts + widget.text, 0, widget.length, widget.font_size, False)
+    baseline = baseline_in(desk.typeface, f32(widget.y), f32(widget.h), widget.font_size)
+    start = x + rint((w - width) * 0.5)
+    return add_line(desk, me, used, start, baseline, colour, first, x, x + w)

@@ -1,0 +1,35 @@
+"""Phase 4, layout: run when a style, a text or the screen has changed; the boxes of before hold otherwise."""
+
+from lanewise.desktop.layout.asking import mark_dirty
+from lanewise.desktop.layout.engine import run_layout
+from lanewise.desktop.numbers import CLIPS, LIST
+from lanewise.desktop.state import Desk
+from lanewise.lang import Ptr, device, i32, threadgroup_barrier, u32
+
+ALL_ANEW = 2
+"""Stands in FrameState.relayout where the host has changed something: what was found before holds for no widget."""
+
+
+@device
+def arrange(desk: Ptr[Desk], me: u32):
+    """Lay out the tree if something asked for it; all threads of the group take part."""
+    if desk.frame.relayout != 0:
+        if desk.frame.relayout == ALL_ANEW and me < desk.frame.widgets:
+            mark_dirty(desk.layout, i32(me))
+        threadgroup_barrier()
+        run_layout(desk.layout)
+        threadgroup_barrier()
+        if me < desk.frame.widgets:
+            widget = desk.widgets + me
+            if widget.flags & CLIPS != 0 and widget.kind != LIST:
+                widget.content_height = (desk.boxes + me).content_height
+        if me == 0:
+            desk.frame.relayout = 0
+        threadgroup_barrier()
+
+
+@device
+def ask_for_layout(desk: Ptr[Desk], node: u32):
+    """Say that a widget's style or text has changed; any thread may, in a phase before this one."""
+    mark_dirty(desk.layout, i32(node))
+    desk.frame.relayout = 1

@@ -1,0 +1,263 @@
+"""Phase 3, continued: what a widget does about an event, its own or one that happened to another.
+
+Thread `me` changes widget `me` and nothing else, so that no order among threads can be seen.
+"""
+
+from lanewise.desktop import numbers
+from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
+from lanewise.desktop.choosing import choose_line, choose_row, drag_thumb, open_popup, tell, type_in_list
+from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
+from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE, LEFT, TOP
+from lanewise.desktop.phases.arrange import ask_for_layout
+from lanewise.desktop.state import Desk, FrameState, InputEvent
+from lanewise.desktop.tree import scroll_limit
+from lanewise.lang import Ptr, bitcast, device, f32, i32, rint, u8, u32
+
+SPACE = 32
+SMALLEST_WINDOW = 120.0
+KNOB = 18.0
+
+
+@device
+def press_slider(desk: Ptr[Desk], me: u32, x: i32, number: u32):
+    """Bring the knob under the pointer; values go in steps."""
+    widget = desk.widgets + me
+    part = (f32(x - widget.x) - KNOB * 0.5) / max(f32(widget.w) - KNOB, 1.0)
+    slide_to(desk, me, widget.minimum + part * (widget.maximum - widget.minimum), number)
+
+
+@device(inline=False)
+def slide_to(desk: Ptr[Desk], me: u32, wanted: f32, number: u32):
+    """Give a slider a value, within its limits and at one of its steps."""
+    widget = desk.widgets + me
+    value = wanted
+    if widget.step > 0.0:
+        value = widget.minimum + rint((value - widget.minimum) / widget.step) * widget.step
+    value = min(max(value, widget.minimum), widget.maximum)
+    if value != widget.value:
+        widget.value = value
+        tell(desk, me, number, numbers.CHANGED, value, 0)
+
+
+@device
+def toggle(desk: Ptr[Desk], me: u32, number: u32):
+    """Turn a checkbox or switch over."""
+    widget = desk.widgets + me
+    widget.flags ^= numbers.CHECKED
+    widget.value = f32(widget.flags & numbers.CHECKED != 0)
+    tell(desk, me, number, numbers.CHANGED, widget.value, 0)
+
+
+@device
+def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
+    """The pointer went down on this widget."""
+    widget = desk.widgets + me
+    if widget.kind == numbers.SLIDER:
+        press_slider(desk, me, state.pointer_x, number)
+    elif widget.kind == numbers.FIELD:
+        point_caret(desk, me, f32(state.pointer_x), state.modifiers & numbers.SHIFT != 0)
+        if state.click_count == 2:
+            widget.anchor = word_edge(desk, me, widget.caret, False)
+            widget.caret = word_edge(desk, me, widget.caret, True)
+        elif state.click_count > 2:
+            widget.anchor = 0
+            widget.caret = widget.length
+    elif widget.kind == numbers.CANVAS:
+        tell_place(desk, state, me, number, False)
+    elif widget.kind == numbers.LIST:
+        drag_thumb(desk, me, state.pointer_y)
+
+
+@device
+def tell_place(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32, dragged: bool):
+    """Say where on a canvas the pointer is, in its own pixels: x in the lower half of the detail, y in the upper.
+
+    The value is 0 where the pointer went down, and 1 where it has been moved to since.
+    """
+    widget = desk.widgets + me
+    x = f32(state.pointer_x - widget.x) * f32(widget.picture_width) / f32(max(widget.w, 1))
+    y = f32(state.pointer_y - widget.y) * f32(widget.picture_height) / f32(max(widget.h, 1))
+    if x >= 0.0 and y >= 0.0 and x < f32(widget.picture_width) and y < f32(widget.picture_height):
+        widget.picture_version += 1
+        tell(desk, me, number, numbers.DRAWN, f32(dragged), u32(x) | u32(y) << 16)
+
+
+@device
+def be_dragged(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
+    """The pointer moves while it holds this widget."""
+    widget = desk.widgets + me
+    if widget.kind == numbers.SLIDER:
+        press_slider(desk, me, state.pointer_x, number)
+    elif widget.kind == numbers.FIELD and state.dragging != 0:
+        point_caret(desk, me, f32(state.pointer_x), True)
+        show_caret(desk, me)
+    elif widget.kind == numbers.CANVAS:
+        tell_place(desk, state, me, number, True)
+    elif widget.kind == numbers.LIST:
+        drag_thumb(desk, me, state.pointer_y)
+
+
+@device
+def be_clicked(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
+    """The pointer went down and up on this widget, or Space or Enter was typed on it."""
+    widget = desk.widgets + me
+    if widget.kind == numbers.CHECKBOX or widget.kind == numbers.SWITCH:
+        toggle(desk, me, number)
+    elif widget.kind == numbers.RADIO or widget.kind == numbers.TAB:
+        if widget.flags & numbers.CHECKED == 0:
+            widget.flags |= numbers.CHECKED
+            tell(desk, me, number, numbers.CHANGED, 1.0, 0)
+    elif widget.kind == numbers.BUTTON:
+        tell(desk, me, number, numbers.CLICKED, f32(state.click_count), 0)
+        if state.click_count == 2:
+            tell(desk, me, number, numbers.DOUBLE_CLICKED, 2.0, 0)
+
+
+@device
+def hear_of_click(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, number: u32):
+    """Another widget was clicked: mates of a group, the window, the list or the menu that it belongs to react."""
+    widget = desk.widgets + me
+    other = desk.widgets + target
+    if (other.kind == numbers.RADIO or other.kind == numbers.TAB) and other.group == widget.group:
+        if widget.kind == other.kind:
+            widget.flags &= ~u32(numbers.CHECKED)
+        elif widget.kind == numbers.PAGE and other.kind == numbers.TAB:
+            show_page(desk, me, other.target == i32(me))
+    elif other.kind == numbers.CLOSE and other.window == i32(me):
+        widget.flags |= numbers.HIDDEN
+        tell(desk, me, number, numbers.CLOSED, 0.0, 0)
+    elif other.kind == numbers.ROW and (desk.links + target).parent == i32(me):
+        if state.click_count == 2:
+            tell(desk, me, number, numbers.SUBMITTED, f32(other.first_row), 0)
+        else:
+            choose_row(desk, me, f32(other.first_row), number)
+    elif other.kind == numbers.ITEM and (desk.widgets + other.window).target == i32(me):
+        widget.text = other.text
+        widget.length = other.length
+        widget.value = other.value
+        tell(desk, me, number, numbers.CHANGED, other.value, 0)
+
+
+@device
+def show_page(desk: Ptr[Desk], me: u32, shown: bool):
+    """Show a page of tabs, or take it away."""
+    widget = desk.widgets + me
+    widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
+    (desk.styles + me).display = u8(DISPLAY_FLEX if shown else DISPLAY_NONE)
+    ask_for_layout(desk, me)
+
+
+@device
+def type_key(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, code: u32, number: u32):
+    """A key was typed while this widget has the focus."""
+    widget = desk.widgets + me
+    if widget.kind == numbers.FIELD:
+        if code == numbers.KEY_ENTER:
+            tell(desk, me, number, numbers.SUBMITTED, 0.0, 0)
+        elif edit_key(desk, me, code, state.modifiers):
+            tell(desk, me, number, numbers.CHANGED, f32(widget.length), 0)
+        show_caret(desk, me)
+    elif widget.kind == numbers.SLIDER:
+        step = widget.step if widget.step > 0.0 else (widget.maximum - widget.minimum) * 0.05
+        if code == numbers.KEY_LEFT or code == numbers.KEY_DOWN_ARROW:
+            slide_to(desk, me, widget.value - step, number)
+        elif code == numbers.KEY_RIGHT or code == numbers.KEY_UP_ARROW:
+            slide_to(desk, me, widget.value + step, number)
+        elif code == numbers.KEY_HOME:
+            slide_to(desk, me, widget.minimum, number)
+        elif code == numbers.KEY_END:
+            slide_to(desk, me, widget.maximum, number)
+    elif widget.kind == numbers.LIST:
+        type_in_list(desk, me, code, number)
+    elif widget.kind == numbers.MENU:
+        if code == numbers.KEY_UP_ARROW:
+            choose_line(desk, me, widget.value - 1.0, number)
+        elif code == numbers.KEY_DOWN_ARROW:
+            choose_line(desk, me, widget.value + 1.0, number)
+
+
+@device
+def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, action: u32):
+    """The title bar or the grip of window `me` is held: the window goes with the pointer, or grows with it."""
+    widget = desk.widgets + me
+    box = desk.boxes + me
+    style = desk.styles + me
+    kind = (desk.widgets + target).kind
+    x = f32(state.pointer_x)
+    y = f32(state.pointer_y)
+    if kind == numbers.TITLE:
+        if action == PRESS:
+            widget.grab_x = x - box.x
+            widget.grab_y = y - box.y
+        else:
+            # Some of the bar stays on the screen, or nobody could get it back.
+            box.x = min(max(x - widget.grab_x, 80.0 - box.width), f32(desk.width) - 80.0)
+            box.y = min(max(y - widget.grab_y, 0.0), f32(desk.height) - 30.0)
+            style.inset[LEFT].value = box.x
+            style.inset[TOP].value = box.y
+    elif kind == numbers.GRIP:
+        if action == PRESS:
+            widget.grab_x = box.width - x
+            widget.grab_y = box.height - y
+        else:
+            style.size[0].value = max(x + widget.grab_x, SMALLEST_WINDOW)
+            style.size[1].value = max(y + widget.grab_y, SMALLEST_WINDOW)
+            ask_for_layout(desk, me)
+
+
+@device(inline=False)
+def react(
+    desk: Ptr[Desk],
+    state: Ptr[FrameState],
+    me: u32,
+    action: u32,
+    target: i32,
+    hit: i32,
+    event: Ptr[InputEvent],
+    number: u32,
+):
+    """Let widget `me` do what an event means for it."""
+    widget = desk.widgets + me
+    here = target == i32(me)
+    if action == PRESS:
+        if hit > 0 and (desk.widgets + hit).window == i32(me) and widget.kind == numbers.WINDOW:
+            widget.layer = state.top_layer
+        if here:
+            be_pressed(desk, state, me, number)
+    if (action == PRESS or action == DRAG) and target >= 0 and widget.kind == numbers.WINDOW:
+        if (desk.widgets + target).window == i32(me):
+            move_window(desk, state, me, u32(target), action)
+    if action == DRAG and here:
+        be_dragged(desk, state, me, number)
+    pressed_key = action == TYPE_KEY and (event.code == numbers.KEY_ENTER or event.code == SPACE)
+    if target >= 0 and pressed_key:
+        kind = (desk.widgets + target).kind
+        pressed_key = kind != numbers.FIELD and kind != numbers.LIST
+    if target >= 0 and (action == CLICK or pressed_key):
+        if here:
+            be_clicked(desk, state, me, number)
+        else:
+            hear_of_click(desk, state, me, u32(target), number)
+        open_menu(desk, state, u32(target))
+        if widget.kind == numbers.POPUP and state.open_popup == i32(me):
+            open_popup(desk, me)
+    elif here and action == TYPE_KEY:
+        type_key(desk, state, me, event.code, number)
+    elif here and action == TYPE_CHAR and widget.kind == numbers.FIELD:
+        if insert_code(desk, me, event.code):
+            tell(desk, me, number, numbers.CHANGED, f32(widget.length), 0)
+        show_caret(desk, me)
+    elif here and action == SCROLL:
+        widget.scroll_to = min(max(widget.scroll_to + f32(bitcast(i32, event.code)), 0.0), scroll_limit(desk, me))
+    if widget.kind == numbers.POPUP and state.open_popup != i32(me):
+        widget.flags |= numbers.HIDDEN
+
+
+@device
+def open_menu(desk: Ptr[Desk], state: Ptr[FrameState], target: u32):
+    """A click on a menu opens its popup, or closes it; a click on one of its lines closes it."""
+    other = desk.widgets + target
+    if other.kind == numbers.MENU:
+        state.open_popup = i32(-1) if state.open_popup == other.target else other.target
+    elif other.kind == numbers.ITEM:
+        state.open_popup = -1

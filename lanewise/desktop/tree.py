@@ -1,0 +1,79 @@
+"""Who is who among widgets, on the device: ancestors, what can be pressed, what has room to scroll."""
+
+from lanewise.desktop import numbers
+from lanewise.desktop.limits import MAX_DEPTH
+from lanewise.desktop.state import Desk
+from lanewise.lang import Ptr, device, f32, i32, u32
+
+
+@device
+def reacts(kind: u32) -> bool:
+    """Whether widgets of a kind do something when they are pressed; others pass it on to what holds them."""
+    return (
+        (kind >= numbers.BUTTON and kind <= numbers.SLIDER)
+        or (kind >= numbers.FIELD and kind <= numbers.MENU)
+        or kind == numbers.ITEM
+        or (kind >= numbers.CANVAS and kind <= numbers.GRIP and kind != numbers.WINDOW)
+    )
+
+
+@device(inline=False)
+def target_of(desk: Ptr[Desk], hit: i32) -> i32:
+    """The widget that reacts to what happens at `hit`: itself or the nearest that holds it; -1 for none."""
+    at = hit
+    depth = u32(0)
+    while at >= 0 and depth < MAX_DEPTH:
+        widget = desk.widgets + at
+        if reacts(widget.kind):
+            return at if widget.flags & numbers.DISABLED == 0 else -1
+        at = (desk.links + at).parent
+        depth += 1
+    return -1
+
+
+@device(inline=False)
+def scroller_of(desk: Ptr[Desk], hit: i32) -> i32:
+    """The nearest widget around `hit` whose content is higher than itself; -1 for none."""
+    at = hit
+    depth = u32(0)
+    while at >= 0 and depth < MAX_DEPTH:
+        widget = desk.widgets + at
+        if widget.flags & numbers.CLIPS != 0 and widget.content_height > f32(widget.h):
+            return at
+        at = (desk.links + at).parent
+        depth += 1
+    return -1
+
+
+@device
+def takes_focus(desk: Ptr[Desk], number: u32) -> bool:
+    """Whether the focus may come here now."""
+    widget = desk.widgets + number
+    wanted = u32(numbers.FOCUSABLE)
+    return widget.flags & (wanted | numbers.DISABLED) == wanted and widget.w > 0
+
+
+@device(inline=False)
+def next_focus(desk: Ptr[Desk], start: i32, backward: bool) -> i32:
+    """The widget that Tab goes to from this one: the next in the order of the tree in the front window, in a circle."""
+    count = i32(desk.frame.widgets)
+    window = i32(-1)
+    if start >= 0:
+        window = (desk.widgets + start).window
+    at = start
+    for _ in range(count):
+        at += -1 if backward else 1
+        if at >= count:
+            at = 0
+        if at < 0:
+            at = count - 1
+        if takes_focus(desk, u32(at)) and (window < 0 or (desk.widgets + at).window == window):
+            return at
+    return start
+
+
+@device
+def scroll_limit(desk: Ptr[Desk], number: u32) -> f32:
+    """How far a widget can be scrolled down."""
+    widget = desk.widgets + number
+    return max(widget.content_height - f32(widget.h), 0.0)

@@ -1,0 +1,142 @@
+"""From a tree of nodes to the arrays that the device reads: widgets, styles, links, texts, rows, pictures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lanewise.desktop import limits, numbers
+from lanewise.desktop.layout.keywords import NO_NODE
+from lanewise.desktop.layout.structures import NodeLinks
+from lanewise.desktop.layout.style import pack_styles
+from lanewise.desktop.state import Row, Widget
+from lanewise.desktop.ui.controls import LABEL_ROOM
+from lanewise.desktop.ui.node import Node
+from lanewise.errors import ArgumentError
+from lanewise.lang.functions import DeviceFunction
+
+SINGLE_LINE = (numbers.FIELD, numbers.TITLE)
+"""Widgets whose boxes do not follow their text."""
+
+
+@dataclass
+class Built:
+    """A tree as arrays, and its nodes in the order of their numbers."""
+
+    nodes: list[Node]
+    arrays: dict[str, np.ndarray[Any, Any]]
+    handlers: list[DeviceFunction] = field(default_factory=list)
+
+
+def build(root: Node) -> Built:
+    """Number the nodes of a tree, parents before children, and fill the arrays; says what is too much."""
+    nodes, parents = _number(root)
+    builder = _Builder(nodes, parents)
+    for number in range(len(nodes)):
+        builder.add(number)
+    arrays = {
+        "widgets": builder.widgets,
+        "styles": pack_styles(builder.styles),
+        "links": _links(parents),
+        "texts": np.array(builder.texts, np.uint32),
+        "rows": np.array(builder.rows, Row.dtype),
+        "pictures": np.concatenate([np.zeros(1, np.uint32), *builder.pictures]),
+    }
+    for name, limit in (("texts", limits.TEXT_CODES), ("rows", limits.MAX_ROWS), ("pictures", limits.IMAGE_PIXELS)):
+        if len(arrays[name]) > limit:
+            raise ArgumentError(f"{name} take {len(arrays[name]):,} elements; a desktop has room for {limit:,}")
+    return Built(nodes, {name: array for name, array in arrays.items() if len(array)}, builder.handlers)
+
+
+def _number(root: Node) -> tuple[list[Node], list[int]]:
+    nodes: list[Node] = []
+    parents: list[int] = []
+    waiting = [(root, NO_NODE, 0)]
+    while waiting:
+        node, parent, depth = waiting.pop()
+        if node.number >= 0:
+            raise ArgumentError(f"{node!r} is in a tree already; every widget has one place")
+        if depth >= limits.MAX_DEPTH:
+            raise ArgumentError(f"{node!r} is nested more than {limits.MAX_DEPTH} deep")
+        node.number = len(nodes)
+        nodes.append(node)
+        parents.append(parent)
+        waiting += [(child, node.number, depth + 1) for child in reversed(node.children)]
+    if len(nodes) > limits.MAX_WIDGETS:
+        raise ArgumentError(f"the tree has {len(nodes)} widgets; a desktop holds {limits.MAX_WIDGETS}")
+    return nodes, parents
+
+
+def _links(parents: Sequence[int]) -> np.ndarray[Any, Any]:
+    links = np.zeros(len(parents), NodeLinks.dtype)
+    links["parent"] = parents
+    links["first_child"] = links["next_sibling"] = NO_NODE
+    for number in range(len(parents) - 1, 0, -1):
+        links["next_sibling"][number] = links["first_child"][parents[number]]
+        links["first_child"][parents[number]] = number
+    return links
+
+
+class _Builder:
+    def __init__(self, nodes: list[Node], parents: list[int]) -> None:
+        self.nodes = nodes
+        self.parents = parents
+        self.widgets = np.zeros(len(nodes), Widget.dtype)
+        self.styles: list[Any] = []
+        self.texts: list[int] = []
+        self.rows: list[tuple[int, int]] = []
+        self.pictures: list[np.ndarray[Any, Any]] = []
+        self.pixels = 1
+        self.handlers: list[DeviceFunction] = []
+        self.layers = 0
+
+    def add(self, number: int) -> None:
+        node = self.nodes[number]
+        widget = self.widgets[number]
+        widget["kind"], widget["flags"] = node.kind, node.flags
+        for name, value in node.fields.items():
+            widget[name] = value
+        widget["target"] = -1 if node.target is None else node.target.number
+        if node.target is not None and node.target.number < 0:
+            raise ArgumentError(f"the target of {node!r} is not on the desktop")
+        self._take_place(number, widget)
+        start = len(self.texts)
+        self.texts += map(ord, node.initial_text)
+        widget["text"], widget["length"] = start, len(node.initial_text)
+        if node.kind == numbers.LABEL:
+            widget["capacity"] = max(LABEL_ROOM, len(node.initial_text))
+        self.texts += [0] * (int(widget["capacity"]) - len(node.initial_text))
+        measured = 0 if node.kind in SINGLE_LINE or node.children else len(node.initial_text)
+        font_size = float(node.fields["font_size"])
+        self.styles.append(dataclasses.replace(node.layout, text_start=start, text_count=measured, font_size=font_size))
+        if node.rows:
+            widget["first_row"] = len(self.rows)
+            for row in node.rows:
+                self.rows.append((len(self.texts), len(row)))
+                self.texts += map(ord, row)
+        if node.picture is not None:
+            widget["picture"] = self.pixels
+            widget["picture_height"], widget["picture_width"] = node.picture.shape
+            self.pictures.append(node.picture.ravel())
+            self.pixels += node.picture.size
+        if node.device_handler is not None:
+            if node.device_handler not in self.handlers:
+                self.handlers.append(node.device_handler)
+            widget["handler"] = 1 + self.handlers.index(node.device_handler)
+
+    def _take_place(self, number: int, widget: Any) -> None:
+        """Windows, popups and what is not in one stand in layers, the later above the earlier."""
+        node = self.nodes[number]
+        parent = self.parents[number]
+        if node.kind == numbers.POPUP:
+            widget["window"], widget["layer"] = number, limits.POPUP_LAYER
+        elif parent <= 0:
+            self.layers += node.kind == numbers.WINDOW
+            widget["window"] = number
+            widget["layer"] = self.layers if node.kind == numbers.WINDOW else 0
+        else:
+            widget["window"] = self.widgets["window"][parent]

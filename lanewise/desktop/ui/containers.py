@@ -1,0 +1,172 @@
+"""Widgets that hold others: rows, columns, panels, scrolling areas, tabs, windows."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, ClassVar
+
+from lanewise.desktop import numbers
+from lanewise.desktop.ui.node import Handler, Node, colours
+from lanewise.errors import ArgumentError
+
+TITLE_HEIGHT = 40
+_groups = itertools.count(1)
+
+
+def new_group() -> int:
+    """A number for widgets that belong together, such as tabs and their pages."""
+    return next(_groups)
+
+
+class Row(Node):
+    """Widgets from left to right."""
+
+    style: ClassVar[dict[str, Any]] = {
+        "flex_direction": "row",
+        "column_gap": 12,
+        "row_gap": 12,
+        "align_items": "center",
+    }
+
+
+class Column(Node):
+    """Widgets from top to bottom."""
+
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "column_gap": 12, "row_gap": 12}
+
+
+class Spacer(Node):
+    """Takes the room that others leave."""
+
+    style: ClassVar[dict[str, Any]] = {"flex_grow": 1}
+
+
+class Panel(Node):
+    """A column on a surface of its own."""
+
+    kind = numbers.PANEL
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "row_gap": 12, "padding": 16}
+
+    def __init__(self, *children: Node, background: str | None = None, radius: float = 10, **rest: Any) -> None:
+        super().__init__(*children, fields={"radius": radius} | colours(background, None), **rest)
+
+
+class Scroll(Node):
+    """A column that is scrolled where it is higher than its box."""
+
+    style: ClassVar[dict[str, Any]] = {
+        "flex_direction": "column",
+        "row_gap": 12,
+        "overflow_y": "hidden",
+        "overflow_x": "hidden",
+        "flex_grow": 1,
+        "flex_basis": 0,
+        "min_height": 0,
+    }
+
+    def __init__(self, *children: Node, **rest: Any) -> None:
+        super().__init__(*children, flags=numbers.CLIPS, **rest)
+
+
+class Popup(Node):
+    """The lines of a menu, below it and above all else."""
+
+    kind = numbers.POPUP
+    style: ClassVar[dict[str, Any]] = {
+        "flex_direction": "column",
+        "position": "absolute",
+        "inset": ("100%", "auto", "auto", 0),
+        "margin": (4, 0, 0, 0),
+        "min_width": "100%",
+        "padding": 5,
+    }
+
+
+class Tab(Node):
+    """One of the words that tabs are chosen by."""
+
+    kind = numbers.TAB
+    style: ClassVar[dict[str, Any]] = {"padding": (0, 16), "height": 40}
+
+
+class Page(Node):
+    """What one tab shows."""
+
+    kind = numbers.PAGE
+    style: ClassVar[dict[str, Any]] = {
+        "flex_direction": "column",
+        "row_gap": 12,
+        "flex_grow": 1,
+        "padding": (16, 0, 0, 0),
+    }
+
+
+class Tabs(Node):
+    """Pages of which one is seen: `ui.Tabs({"General": ui.Column(...), "Look": ui.Column(...)})`."""
+
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "flex_grow": 1}
+
+    def __init__(
+        self, pages: dict[str, Node], *, chosen: int = 0, on_change: Handler | None = None, **rest: Any
+    ) -> None:
+        if not pages:
+            raise ArgumentError("tabs need at least one page")
+        group = new_group()
+        self.tabs: list[Tab] = []
+        self.pages: list[Page] = []
+        for index, (title, content) in enumerate(pages.items()):
+            shown = index == chosen
+            page = Page(content, fields={"group": group}, hidden=not shown, display="flex" if shown else "none")
+            tab = Tab(
+                text=title,
+                fields={"group": group},
+                flags=numbers.FOCUSABLE | (numbers.CHECKED if shown else 0),
+                target=page,
+                handlers={numbers.CHANGED: on_change},
+            )
+            self.tabs.append(tab)
+            self.pages.append(page)
+        super().__init__(Row(*self.tabs, column_gap=2), *self.pages, **rest)
+
+
+class Window(Node):
+    """A window with a title bar; it is moved by the bar, resized by its corner and closed by the cross."""
+
+    kind = numbers.WINDOW
+    style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "position": "absolute"}
+
+    def __init__(
+        self,
+        title: str,
+        *children: Node,
+        x: float = 80,
+        y: float = 60,
+        width: float = 420,
+        height: float = 320,
+        resizable: bool = True,
+        on_close: Handler | None = None,
+        padding: Any = 20,
+        gap: float = 14,
+        **rest: Any,
+    ) -> None:
+        close = Node(flags=numbers.FOCUSABLE, width=24, height=24, position="absolute", inset=(8, 10, "auto", "auto"))
+        close.kind = numbers.CLOSE
+        bar = Node(text=title, flags=numbers.BOLD, height=TITLE_HEIGHT, flex_shrink=0)
+        bar.kind = numbers.TITLE
+        content = Node(
+            *children, flex_direction="column", padding=padding, row_gap=gap, flex_grow=1, flex_basis=0, min_height=0
+        )
+        parts = [bar, content, close]
+        if resizable:
+            grip = Node(width=20, height=20, position="absolute", inset=("auto", 0, 0, "auto"))
+            grip.kind = numbers.GRIP
+            parts.append(grip)
+        super().__init__(
+            *parts,
+            handlers={numbers.CLOSED: on_close},
+            inset=(y, "auto", "auto", x),
+            width=width,
+            height=height,
+            **rest,
+        )
+        self.title = bar

@@ -1,0 +1,69 @@
+"""The page in a real browser, by real mouse and keyboard: click, type, drag, scroll; and what is seen."""
+
+import asyncio
+
+import numpy as np
+import pytest
+from chromium import Chromium, find_chromium
+from test_page import serving
+
+
+@pytest.fixture
+def program():
+    found = find_chromium()
+    if found is None:
+        pytest.skip("no Chromium is installed (Debian: chromium)")
+    return found
+
+
+async def until(holds, seconds: float = 30) -> None:
+    async with asyncio.timeout(seconds):
+        while not holds():
+            await asyncio.sleep(0.05)
+
+
+def test_a_person_clicks_types_drags_and_scrolls(device, program):
+    async def story():
+        async with serving(device) as served, Chromium(program) as browser:
+            await browser.do("Page.navigate", url=served.addresses[-1])
+            await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+            corner = await browser.evaluate(
+                "(({left, top}) => [left, top])(document.getElementById('screen').getBoundingClientRect())"
+            )
+
+            def place(node, dx=0.5, dy=0.5):
+                x, y, width, height = node.box
+                return corner[0] + x + width * dx, corner[1] + y + height * dy
+
+            await browser.click(*place(served.button))
+            await until(lambda: served.clicks == ["saved"])
+
+            await browser.click(*place(served.field))
+            await browser.type("Grüße")
+            await until(lambda: served.field.text == "Grüße")
+
+            x, y = place(served.list)
+            await browser.mouse("mouseWheel", x, y, deltaX=0, deltaY=600)
+            await until(lambda: int(served.desktop.machine.widget(served.list.number)["scroll_y"]) == 600)
+            await browser.click(*place(served.list, 0.3, 0.1))
+            await until(lambda: served.list.value >= 20)
+
+            x, y = place(served.window.title, 0.3)
+            await browser.mouse("mouseMoved", x, y)
+            await browser.mouse("mousePressed", x, y, button="left", clickCount=1)
+            await browser.mouse("mouseMoved", x + 30, y + 20, button="left")
+            await browser.mouse("mouseReleased", x + 30, y + 20, button="left", clickCount=1)
+            await until(lambda: served.window.box[:2] == (70, 50))
+
+            assert await browser.evaluate("location.search") == ""  # the token is gone from the address bar
+            async with asyncio.timeout(30):
+                while True:
+                    seen = (await browser.screenshot()).astype(int)
+                    left, top = (int(edge + 0.5) for edge in corner)  # halves are drawn upwards
+                    expected = served.desktop.pixels()[..., :3].astype(int)
+                    differs = np.abs(seen[top : top + 360, left : left + 480] - expected).max(axis=2)
+                    if (differs > 24).mean() < 0.005:  # the caret may blink between the two
+                        break
+                    await asyncio.sleep(0.1)
+
+    asyncio.run(story())

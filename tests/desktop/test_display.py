@@ -1,0 +1,153 @@
+"""Desktops on canvases and on a thread of their own; the command `lanewise desktop`."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hand import Hand
+from samples import gallery
+
+from lanewise.desktop import ui
+from lanewise.desktop.display.canvas import CanvasView
+from lanewise.desktop.display.runner import MOST_WAITING, Runner
+
+HERE = Path(__file__).parent
+
+
+def wait_until(holds, seconds: float = 30) -> None:
+    ended = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ended, "it did not happen"
+        time.sleep(0.01)
+
+
+def test_a_canvas_of_rendercanvas_shows_a_desktop_and_hears_for_it(device):
+    offscreen = pytest.importorskip("rendercanvas.offscreen")
+    box = ui.Checkbox("Box")
+    desktop = ui.Desktop(ui.Window("Test", box), width=480, height=360, device=device, groups="one")
+    canvas = offscreen.RenderCanvas(size=(240, 180))  # half as large: events are scaled
+    view = CanvasView(desktop, canvas)
+    shown = np.asarray(canvas.draw())
+    assert np.array_equal(shown, desktop.pixels())
+    x, y, _, height = box.box
+    for kind in ("pointer_move", "pointer_down", "pointer_up"):
+        canvas.submit_event(
+            {"event_type": kind, "x": (x + 8) / 2, "y": (y + height / 2) / 2, "button": 1, "modifiers": ()}
+        )
+        canvas._process_events()  # as its loop does before each draw
+        canvas.draw()
+    assert box.checked
+    assert len(view.frame_times) == 4
+    canvas.close()
+
+
+def test_a_runner_makes_frames_only_while_something_changes(device):
+    desktop = gallery(device, groups="one")
+    runner = Runner(desktop)
+    runner.start()
+    wait_until(lambda: not desktop.restless)
+    frames = runner.stats().frames
+    time.sleep(0.1)
+    assert runner.stats().frames == frames
+    button = next(node for node in desktop.nodes if node.initial_text == "Save")
+    x, y, _, _ = button.box
+    runner.send({"event_type": "pointer_move", "x": x + 4, "y": y + 4})
+    wait_until(lambda: desktop.machine.widget(button.number)["hover"] == 1)
+    runner.close()
+    assert runner.stats().frames > frames
+    assert runner.stats().latency_ms > 0
+
+
+def test_events_that_nobody_takes_do_not_fill_memory(device):
+    runner = Runner(gallery(device, groups="one"))  # not started: no frame takes events
+    for _ in range(MOST_WAITING + 100):
+        runner.send({"event_type": "pointer_move", "x": 1, "y": 1})
+    assert len(runner._events) == MOST_WAITING
+
+
+def test_pixels_leave_the_device_only_while_somebody_watches(device):
+    desktop = gallery(device, groups="one")
+    runner = Runner(desktop)
+    seen = []
+    runner.on_tiles = lambda numbers, pixels: seen.append(len(numbers))
+    runner.start()
+    wait_until(lambda: not desktop.restless)
+    assert seen == []
+    runner.watch(1)
+    wait_until(lambda: seen)
+    assert seen[0] == 20 * 15  # who comes sees all of it
+    runner.close()
+
+
+def test_what_fails_in_a_handler_is_raised_when_a_runner_closes(device):
+    def fail(event):
+        raise ZeroDivisionError("in a handler")
+
+    button = ui.Button("Fail", on_click=fail)
+    desktop = ui.Desktop(ui.Window("Test", button), width=480, height=360, device=device, groups="one")
+    Hand(desktop)
+    runner = Runner(desktop)
+    runner.start()
+    x, y, _, _ = button.box
+    for kind in ("pointer_down", "pointer_up"):
+        runner.send({"event_type": kind, "x": x + 4, "y": y + 4, "button": 1})
+    wait_until(lambda: not runner.running)
+    with pytest.raises(ZeroDivisionError, match="in a handler"):
+        runner.close()
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def command(*arguments: str) -> subprocess.Popen[str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "lanewise", "desktop", "--device", "cpu", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=kept,
+    )
+
+
+def test_the_command_serves_a_page_and_ends_on_a_signal():
+    with command("--stats", "--width", "320", "--height", "200") as process:
+        address = process.stdout.readline()
+        assert re.fullmatch(r"open http://127\.0\.0\.1:\d+/\?token=[\w-]{32}\n", address)
+        process.send_signal(signal.SIGINT)
+        said, complaints = process.communicate(timeout=60)
+    assert process.returncode == 0, complaints
+    assert re.search(r"\d+ frames, \d+ dropped; frame [\d.]+ ms", said)
+
+
+def test_the_command_shows_the_windows_of_a_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("from lanewise.desktop import ui\ndef windows():\n    return [ui.Window('Mine')]\n")
+    with command(str(path), "--seconds", "0.5") as process:
+        said, complaints = process.communicate(timeout=60)
+    assert (process.returncode, complaints) == (0, "")
+    assert said.startswith("open http://127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.py"], "nowhere.py is not a file; name a Python file that has a function windows()"),
+        ([str(HERE / "hand.py")], "has no function windows()"),
+        ([str(HERE / "test_display.py")], "test_display.py:13: ModuleNotFoundError: No module named 'hand'"),
+        (["--theme", "pink"], "theme is 'pink'; it is light or dark"),
+        (["--width", "100000"], "which is 3,840 x 2,160 pixels"),
+    ],
+)
+def test_mistakes_end_the_command_with_one_sentence(arguments, said):
+    with command(*arguments) as process:
+        _, complaints = process.communicate(timeout=60)
+    assert process.returncode in (1, 2)
+    assert said in complaints
+    assert len(complaints.splitlines()) == 1

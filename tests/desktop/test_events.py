@@ -1,0 +1,359 @@
+"""What people do with the pointer and the keyboard, and what widgets make of it."""
+
+import pytest
+from hand import Hand
+
+from lanewise.desktop import limits, ui
+
+
+@pytest.fixture
+def make(device):
+    def desktop(*widgets: ui.Node, **options) -> Hand:
+        window = ui.Window("Test", *widgets, x=20, y=20, width=360, height=320)
+        return Hand(ui.Desktop(window, width=480, height=360, device=device, groups="one", **options))
+
+    return desktop
+
+
+def test_a_button_is_clicked_where_it_is_pressed_and_released(make):
+    clicks = []
+    button = ui.Button("Save", on_click=lambda event: clicks.append(event.widget))
+    hand = make(button, ui.Button("Other"))
+    hand.click(button)
+    assert clicks == [button]
+
+
+def test_a_press_that_is_released_elsewhere_is_no_click(make):
+    button, other = ui.Button("Save"), ui.Button("Other")
+    hand = make(button, other)
+    hand.press(*hand.place(button))
+    hand.move(*hand.place(other))
+    hand.release(*hand.place(other))
+    assert hand.heard == []
+
+
+def test_a_press_is_captured_and_counts_if_the_pointer_comes_back(make):
+    button, other = ui.Button("Save"), ui.Button("Other")
+    hand = make(button, other)
+    hand.press(*hand.place(button))
+    hand.move(*hand.place(other))
+    assert hand.desktop.machine.widget(other.number)["hover"] == 0
+    hand.move(*hand.place(button))
+    hand.release(*hand.place(button))
+    assert hand.kinds(button) == ["click"]
+
+
+def test_two_clicks_soon_after_each_other_are_a_double_click(make):
+    button = ui.Button("Save")
+    hand = make(button)
+    hand.click(button)
+    hand.click(button)
+    assert hand.kinds(button) == ["click", "click", "double_click"]
+    hand.time += limits.DOUBLE_CLICK_MS
+    hand.click(button)
+    assert hand.kinds(button)[3:] == ["click"]
+
+
+def test_a_disabled_button_hears_nothing(make):
+    button = ui.Button("Never", disabled=True)
+    hand = make(button)
+    hand.click(button)
+    assert hand.heard == []
+
+
+def test_checkboxes_and_switches_turn_over(make):
+    box, switch = ui.Checkbox("Box"), ui.Switch("Switch", checked=True)
+    hand = make(box, switch)
+    hand.click(box, 0.1)
+    hand.click(switch, 0.1)
+    assert (box.checked, switch.checked) == (True, False)
+    hand.click(box, 0.1)
+    assert [value for widget, _, value in hand.heard if widget is box] == [1, 0]
+
+
+def test_radio_buttons_of_a_group_exclude_each_other(make):
+    first, second = ui.Radio("1", group="x", checked=True), ui.Radio("2", group="x")
+    apart = ui.Radio("3", group="y", checked=True)
+    hand = make(first, second, apart)
+    hand.click(second, 0.1)
+    assert (first.checked, second.checked, apart.checked) == (False, True, True)
+
+
+def test_a_slider_follows_the_pointer_and_the_keys(make):
+    slider = ui.Slider(0, maximum=10, step=1)
+    hand = make(slider)
+    x, y, width, height = slider.box
+    hand.drag((x + 9, y + height // 2), (x + width // 2, y + height // 2))
+    assert slider.value == 5
+    hand.key("ArrowRight")
+    assert slider.value == 6
+    hand.key("End")
+    assert slider.value == 10
+    hand.drag(hand.place(slider, 0.9), (0, 0))
+    assert slider.value == 0
+
+
+def test_tab_goes_round_in_the_order_of_the_tree(make):
+    first, second = ui.Button("1"), ui.Field("2")
+    hand = make(first, ui.Label("no"), ui.Button("never", disabled=True), second)
+    seen = []
+    for _ in range(4):
+        hand.key("Tab")
+        seen.append(int(hand.desktop.last.state["focused"]))
+    close = hand.desktop.windows[0].children[2].number
+    assert seen == [first.number, second.number, close, first.number]
+    hand.key("Tab", "Shift")
+    assert hand.desktop.last.state["focused"] == close
+
+
+def test_space_and_enter_press_what_has_the_focus(make):
+    button, box = ui.Button("1"), ui.Checkbox("2")
+    hand = make(button, box)
+    hand.key("Tab")
+    hand.key("Enter")
+    hand.key("Tab")
+    hand.key(" ")
+    assert hand.kinds(button) == ["click"]
+    assert box.checked
+
+
+def test_a_field_takes_what_is_typed(make):
+    field = ui.Field("", capacity=12)
+    hand = make(field)
+    hand.click(field)
+    hand.type("Grüße, Ωж!")
+    assert field.text == "Grüße, Ωж!"
+    hand.type("12345")
+    assert field.text == "Grüße, Ωж!12"  # its capacity
+    hand.key("Backspace")
+    hand.key("Home")
+    hand.key("Delete")
+    assert field.text == "rüße, Ωж!1"
+    hand.key("Enter")
+    assert hand.kinds(field)[-1] == "submit"
+
+
+def test_selection_and_clipboard(make):
+    first, second = ui.Field("hello world"), ui.Field("")
+    hand = make(first, second)
+    hand.click(first, 0.9)
+    hand.key("ArrowLeft", "Shift", "Control")
+    hand.key("x", "Control")
+    assert first.text == "hello "
+    hand.click(second)
+    hand.key("v", "Control")
+    hand.key("v", "Control")
+    assert second.text == "worldworld"
+    hand.key("a", "Control")
+    hand.type("x")
+    assert second.text == "x"
+    assert hand.desktop.clipboard == "world"
+
+
+def test_what_is_secret_is_not_copied(make):
+    field = ui.Field("password", secret=True)
+    hand = make(field)
+    hand.click(field)
+    hand.key("a", "Control")
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == ""
+
+
+def test_the_pointer_puts_the_caret_and_selects(make):
+    field = ui.Field("iiiiWWWW")
+    hand = make(field)
+    x, y, _, height = field.box
+    hand.drag((x + 10, y + height // 2), (x + 300, y + height // 2))
+    hand.type("!")
+    assert field.text == "!"
+
+
+def test_two_clicks_select_a_word_and_three_the_line(make):
+    field = ui.Field("first second third")
+    hand = make(field)
+    x, y, _, height = field.box
+    place = x + 70, y + height // 2
+    for _ in range(2):
+        hand.press(*place)
+        hand.release(*place)
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == "second"
+    hand.press(*place)
+    hand.release(*place)
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == "first second third"
+
+
+def test_what_changes_fades(make):
+    box = ui.Checkbox("Box")
+    hand = make(box)
+    hand.click(box, 0.1)
+    parts = []
+    while hand.desktop.restless:
+        parts.append(float(hand.desktop.machine.widget(box.number)["toggle"]))
+        hand.wait()
+    assert parts == sorted(parts)
+    assert 0 < parts[1] < 1
+    hand.desktop.theme = "dark"
+    wall = []
+    for _ in range(30):
+        hand.wait()
+        wall.append(int(hand.desktop.pixels()[2, 2, 0]))
+    assert wall == sorted(wall, reverse=True)
+    assert len(set(wall)) > 5
+
+
+def test_tabs_show_one_page(make):
+    inside = ui.Label("second page")
+    tabs = ui.Tabs({"One": ui.Label("first page"), "Two": inside})
+    hand = make(tabs)
+    assert inside.box[2:] == (0, 0)
+    hand.click(tabs.tabs[1])
+    hand.wait()
+    assert inside.box[2] > 0
+    assert tabs.pages[0].box[2:] == (0, 0)
+
+
+def test_a_menu_opens_and_a_line_is_chosen(make):
+    menu = ui.Menu(["First", "Second", "Third"])
+    below = ui.Button("Below")
+    hand = make(menu, below, ui.Button("Further below"))
+    popup = menu.children[1]
+    hand.click(menu.button)
+    hand.wait()
+    assert popup.box[2] > 0
+    hand.click(popup.children[2])
+    hand.wait()
+    assert menu.button.text == "Third"
+    assert menu.button.value == 2
+    assert popup.box[2:] == (0, 0)
+    assert hand.kinds(below) == []  # the popup lies over it
+
+
+def test_arrows_choose_a_line_of_a_menu(make):
+    menu = ui.Menu(["First", "Second", "Third"])
+    hand = make(menu)
+    hand.key("Tab")
+    for key, expected in (
+        ("ArrowDown", "Second"),
+        ("ArrowDown", "Third"),
+        ("ArrowDown", "Third"),
+        ("ArrowUp", "Second"),
+    ):
+        hand.key(key)
+        assert menu.button.text == expected
+    assert hand.kinds(menu.button) == ["change"] * 3
+
+
+def test_a_menu_without_room_below_opens_above(make):
+    menu = ui.Menu(["First", "Second", "Third"], margin=("auto", 0, 0, 0))
+    hand = make(menu)
+    popup = menu.children[1]
+    hand.click(menu.button)
+    hand.wait()
+    assert popup.box[1] + popup.box[3] < menu.button.box[1]
+    hand.click(popup.children[0])
+    assert hand.kinds(menu.button) == ["change"]
+
+
+def test_the_bar_of_a_list_is_dragged(make):
+    listed = ui.List([str(k) for k in range(1000)])
+    hand = make(listed)
+    x, y, width, height = listed.box
+    hand.drag((x + width - 6, y + 20), (x + width - 6, y + height))
+    hand.settle()
+    assert "999" in {row.text for row in listed.children if row.box[2] > 0}
+    assert hand.kinds(listed) == []
+
+
+def test_a_click_elsewhere_and_escape_close_a_menu(make):
+    menu, button = ui.Menu(["First", "Second"]), ui.Button("Other", align_self="flex-end")
+    hand = make(button, menu)
+    for close in (lambda: hand.click(button), lambda: hand.key("Escape"), lambda: hand.click(menu.button)):
+        hand.click(menu.button)
+        hand.wait()
+        assert menu.children[1].box[2] > 0
+        close()
+        hand.wait()
+        assert menu.children[1].box[2:] == (0, 0)
+
+
+def test_a_list_of_ten_thousand_rows_scrolls_and_is_chosen_from(make):
+    rows = [f"Row {k}" for k in range(10_000)]
+    chosen = []
+    listed = ui.List(rows, on_change=lambda event: chosen.append(int(event.value)))
+    hand = make(listed)
+    x, y, _, _ = listed.box
+    hand.event("wheel", x=x + 50, y=y + 50, dy=3000)
+    hand.settle()
+    place = x + 50, y + 10
+    hand.press(*place)
+    hand.release(*place)
+    assert chosen == [100]
+    hand.key("End")
+    hand.settle()
+    assert chosen[-1] == 9999
+    shown = {row.text for row in listed.children if row.box[2] > 0}
+    assert "Row 9999" in shown
+    hand.key("PageUp")
+    hand.key("ArrowUp")
+    assert 9980 < chosen[-1] < 9998
+
+
+def test_a_window_is_moved_resized_raised_and_closed(device):
+    inside = ui.Button("Wide", align_self="stretch")
+    back = ui.Window("Back", inside, x=20, y=20, width=200, height=160)
+    front = ui.Window("Front", ui.Label("text"), x=120, y=60, width=200, height=160)
+    hand = Hand(ui.Desktop(back, front, width=480, height=360, device=device, groups="one"))
+    hand.drag((60, 30), (70, 45))
+    assert back.box[:2] == (30, 35)
+    assert hand.desktop.machine.widget(back.number)["layer"] > hand.desktop.machine.widget(front.number)["layer"]
+    before = inside.box[2]
+    hand.drag((225, 190), (275, 200))
+    assert back.box[2:] == (250, 170)
+    assert inside.box[2] == before + 50
+    hand.drag((70, 45), (-1000, -1000))
+    assert back.box[1] == 0
+    assert back.box[0] + back.box[2] == 80  # some of the bar stays on the screen
+    hand.click(front.children[2])
+    hand.wait()
+    assert front.box[2:] == (0, 0)
+    assert hand.kinds(front) == ["close"]
+
+
+def test_content_that_is_higher_than_its_box_is_scrolled(make):
+    buttons = [ui.Button(str(k)) for k in range(20)]
+    scroll = ui.Scroll(*buttons)
+    hand = make(scroll)
+    top = buttons[0].box[1]
+    x, y, _, height = scroll.box
+    hand.event("wheel", x=x + 20, y=y + 20, dy=100)
+    hand.settle()
+    assert buttons[0].box[1] == top - 100
+    hand.event("wheel", x=x + 20, y=y + 20, dy=100_000)
+    hand.settle()
+    last = buttons[-1].box
+    assert last[1] + last[3] == y + height
+
+
+def test_events_beyond_those_of_a_frame_wait_for_the_next(make):
+    field = ui.Field("")
+    hand = make(field)
+    hand.click(field)
+    text = "".join(chr(97 + k % 26) for k in range(200))
+    hand.send("char", data=text)
+    hand.wait()
+    assert field.text == text[: limits.FRAME_EVENTS]
+    hand.wait(3)
+    assert field.text == text
+
+
+def test_layers_that_run_out_are_numbered_anew(device):
+    windows = [ui.Window(str(k), x=20 + 150 * k, y=20, width=140, height=100, resizable=False) for k in range(3)]
+    hand = Hand(ui.Desktop(*windows, width=480, height=160, device=device, groups="one"))
+    hand.desktop.machine.change_state(top_layer=limits.POPUP_LAYER - limits.MAX_WIDGETS - 1)
+    hand.click(windows[0].title)
+    hand.click(windows[2].title)
+    layers = [int(hand.desktop.machine.widget(window.number)["layer"]) for window in windows]
+    assert layers[1] < layers[0] < layers[2] < limits.POPUP_LAYER - limits.MAX_WIDGETS
+    assert hand.desktop.last.state["top_layer"] == layers[2]

@@ -1,0 +1,107 @@
+"""Handlers on the device: they run in the frame of the event, in order, and hear what Python hears."""
+
+import pytest
+from hand import Hand
+
+import lanewise as lw
+from lanewise.desktop import ui
+from lanewise.desktop.handlers import paint_line, set_number, set_theme, set_value, target_of, value_of
+from lanewise.desktop.numbers import CHANGED, CLICKED
+from lanewise.desktop.state import Desk, Notice
+from lanewise.lang import Ptr, device, i32
+
+
+@device
+def count_up(desk: Ptr[Desk], event: Ptr[Notice]):
+    if event.kind == CLICKED:
+        label = target_of(desk, event.widget)
+        set_value(desk, label, value_of(desk, label) + 1.0)
+        set_number(desk, label, i32(value_of(desk, label)))
+
+
+@device
+def mirror(desk: Ptr[Desk], event: Ptr[Notice]):
+    if event.kind == CHANGED:
+        bar = target_of(desk, event.widget)
+        set_value(desk, bar, event.value)
+        set_number(desk, target_of(desk, bar), i32(event.value) - 50)
+
+
+@device
+def darken(desk: Ptr[Desk], event: Ptr[Notice]):
+    set_theme(desk, event.value > 0.0)
+
+
+@device
+def draw(desk: Ptr[Desk], event: Ptr[Notice]):
+    paint_line(desk, event, 2.0, 0xFF0000FF)
+
+
+def test_handlers_change_widgets_in_the_frame_of_the_event(device):
+    label, bar, shown = ui.Label("0"), ui.Progress(0), ui.Label("")
+    heard = []
+    button = ui.Button("+", on_click=count_up, on_double_click=lambda event: heard.append(event.kind), target=label)
+    bar.target = shown
+    slider = ui.Slider(0, on_change=mirror, target=bar)
+    window = ui.Window("Test", label, button, slider, bar, shown)
+    hand = Hand(ui.Desktop(window, width=520, height=420, device=device, groups="one"))
+    before = hand.desktop.pixels()
+    hand.click(button)
+    assert label.text == "1"
+    assert (hand.desktop.pixels() != before).any()
+    for _ in range(11):
+        hand.click(button)
+    assert label.text == "12"
+    assert label.box[2] > 10  # laid out anew: two digits are wider than one
+    assert heard  # a Python handler beside it
+    hand.click(slider)
+    assert bar.value == slider.value == 50
+    hand.key("Home")
+    assert shown.text == "-50"
+
+
+def test_a_handler_draws_on_a_canvas_and_another_changes_the_theme(device):
+    canvas = ui.Canvas(100, 80, on_draw=draw)
+    switch = ui.Switch("Dark", on_change=darken)
+    hand = Hand(ui.Desktop(ui.Window("Draw", canvas, switch), width=520, height=420, device=device, groups="one"))
+    x, y, _, _ = canvas.box
+    hand.drag((x + 10, y + 10), (x + 90, y + 70), steps=3)
+    hand.settle()
+    seen = hand.desktop.pixels()
+    for part in (0.0, 0.4, 0.8, 1.0):
+        assert seen[y + 10 + round(60 * part), x + 10 + round(80 * part), :3].tolist() == [255, 0, 0]
+    assert seen[y + 70, x + 10, :3].tolist() == [255, 255, 255]
+    hand.click(switch, 0.1)
+    hand.settle()
+    assert hand.desktop.theme == "dark"
+    assert hand.desktop.pixels()[5, 5].max() == 255
+    assert hand.desktop.pixels()[5, 5, 0] < 60
+
+
+def test_a_widget_has_one_handler_on_the_device():
+    with pytest.raises(lw.ArgumentError, match="two handlers on the device"):
+        ui.Button("x", on_click=count_up, on_double_click=mirror)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: ui.Button("x", on_click=3), "a handler is a function, not 3"),
+        (lambda: ui.Column("text"), "write ui.Label"),
+        (lambda: ui.Button("x", colr="red"), "Button has no 'colr'; its style has"),
+        (lambda: ui.Label("x", colour="red"), "written #rrggbb"),
+        (lambda: ui.Slider(0, minimum=1, maximum=1), "above its minimum"),
+        (lambda: ui.Menu([], chosen=0), "has no line 0"),
+        (lambda: ui.Field("abc", capacity=2), "the field holds 2"),
+        (lambda: ui.Image([[1, 2]]), "height x width x 3 or 4"),
+        (lambda: ui.Button("x").text, "not on a desktop yet"),
+        (lambda: ui.Desktop(*[ui.Label("x") for _ in range(300)], device="cpu"), "a desktop holds 256"),
+        (lambda: ui.Desktop(ui.Button("x", target=ui.Label("y")), device="cpu"), "is not on the desktop"),
+        (lambda: ui.Desktop(theme="pink", device="cpu"), "light or dark"),
+        (lambda: ui.Desktop(device="cpu").send({"event_type": "wheel", "x": "left"}), "of an event are numbers"),
+        (lambda: ui.Desktop(ui.Label("x", width="wide"), device="cpu"), "node 1: width is 'wide'"),
+    ],
+)
+def test_mistakes_are_named(wrong, said):
+    with pytest.raises(lw.ArgumentError, match=said):
+        wrong()

@@ -1,0 +1,242 @@
+"""The page: who may see it, what it sends, and what comes of events; by a client, and by a real browser."""
+
+import asyncio
+import contextlib
+
+import numpy as np
+import pytest
+from aiohttp import ClientSession, CookieJar, WSServerHandshakeError
+
+from lanewise.desktop import limits, ui
+from lanewise.desktop.display.page import Page
+from lanewise.desktop.display.runner import Runner
+from lanewise.desktop.display.viewers import Screen, decode
+
+
+class Served:
+    """A desktop with a page, and the addresses that it has offered."""
+
+    def __init__(self, device) -> None:
+        self.clicks: list[str] = []
+        self.button = ui.Button("Save", on_click=lambda event: self.clicks.append("saved"))
+        self.field = ui.Field("")
+        self.list = ui.List([f"Row {k}" for k in range(500)])
+        self.window = ui.Window("Page", ui.Row(self.button, self.field), self.list, x=40, y=30, width=360, height=280)
+        self.desktop = ui.Desktop(self.window, width=480, height=360, device=device, groups="one")
+        self.desktop.settle()
+        self.runner = Runner(self.desktop)
+        self.addresses: list[str] = []
+        self.page = Page(self.runner, self.addresses.append)
+
+    @property
+    def root(self) -> str:
+        return self.addresses[0].partition("/?")[0]
+
+
+@contextlib.asynccontextmanager
+async def serving(device):
+    served = Served(device)
+    await served.page.start()
+    served.runner.start()
+    try:
+        yield served
+    finally:
+        await served.page.close()
+        await asyncio.to_thread(served.runner.close)
+
+
+def browser() -> ClientSession:
+    """A client that keeps cookies, of an address of numbers too."""
+    return ClientSession(cookie_jar=CookieJar(unsafe=True))
+
+
+async def watch(session: ClientSession, served: Served):
+    """Enter by the newest address and open the socket."""
+    async with session.get(served.addresses[-1]) as answer:
+        assert answer.status == 200
+    return await session.ws_connect(f"{served.root}/events", origin=served.root)
+
+
+class Copy:
+    """The screen as a viewer knows it."""
+
+    def __init__(self, socket) -> None:
+        self.socket = socket
+        self.pixels = None
+        self.messages = 0
+
+    async def take(self, until, seconds: float = 20) -> None:
+        """Take messages until a condition holds."""
+        async with asyncio.timeout(seconds):
+            while not until():
+                message = await self.socket.receive()
+                if isinstance(message.data, str):
+                    said = message.json()
+                    self.across, self.down = (-(-said[side] // limits.TILE) for side in ("width", "height"))
+                    self.pixels = np.zeros((self.across * self.down, limits.TILE, limits.TILE), np.uint32)
+                    continue
+                _, tiles, pixels = decode(message.data)
+                self.pixels[tiles] = pixels
+                self.messages += 1
+                await self.socket.send_json({"event_type": "taken"})
+
+    def screen(self, width: int, height: int) -> np.ndarray:
+        rows = self.pixels.reshape(self.down, self.across, limits.TILE, limits.TILE).swapaxes(1, 2)
+        return rows.reshape(self.down * limits.TILE, self.across * limits.TILE)[:height, :width]
+
+
+def test_a_viewer_sees_the_screen_and_moves_things(device):
+    async def story():
+        async with serving(device) as served, browser() as session:
+            copy = Copy(await watch(session, served))
+            await copy.take(lambda: copy.messages > 0)
+            x, y, width, height = served.button.box
+            place = {"x": x + width / 2, "y": y + height / 2, "button": 1, "modifiers": []}
+            for kind in ("pointer_move", "pointer_down", "pointer_up"):
+                await copy.socket.send_json({"event_type": kind, **place})
+            await copy.take(lambda: served.clicks)
+            expected = lambda: served.desktop.pixels().view(np.uint32)[..., 0]  # noqa: E731
+            async with asyncio.timeout(20):
+                while served.desktop.restless:
+                    await asyncio.sleep(0.05)
+            await copy.take(lambda: np.array_equal(copy.screen(480, 360), expected()))
+            assert served.clicks == ["saved"]
+
+    asyncio.run(story())
+
+
+def test_an_address_works_once_and_the_next_is_offered(device):
+    async def story():
+        async with serving(device) as served:
+            async with browser() as first, first.get(served.addresses[0]) as answer:
+                assert answer.status == 200
+            assert len(served.addresses) == 2
+            async with browser() as thief, thief.get(served.addresses[0]) as answer:
+                assert answer.status == 403
+            async with browser() as second, second.get(served.addresses[1]) as answer:
+                assert answer.status == 200
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+    ],
+)
+def test_other_hosts_and_origins_are_refused(device, headers):
+    async def story():
+        async with serving(device) as served, browser() as session:
+            async with session.get(served.addresses[0], headers=headers) as answer:
+                assert answer.status == 403
+            assert len(served.addresses) == 1  # and the token is still good
+            async with session.get(served.addresses[0]) as answer:
+                assert answer.status == 200
+            with pytest.raises(WSServerHandshakeError):
+                await session.ws_connect(f"{served.root}/events", headers=headers)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("path", ["/", "/page.js", "/events", "/?token=", "/?token=wrong"])
+def test_without_a_token_nothing_is_shown(device, path):
+    async def story():
+        async with (
+            serving(device) as served,
+            browser() as session,
+            session.get(served.root + path, headers={"Origin": served.root}) as answer,
+        ):
+            assert answer.status == 403
+
+    asyncio.run(story())
+
+
+def test_a_socket_needs_an_origin(device):
+    async def story():
+        async with serving(device) as served, browser() as session:
+            async with session.get(served.addresses[-1]) as answer:
+                assert answer.status == 200
+            with pytest.raises(WSServerHandshakeError):
+                await session.ws_connect(f"{served.root}/events")
+
+    asyncio.run(story())
+
+
+def test_nonsense_from_a_viewer_is_left_out(device):
+    async def story():
+        async with serving(device) as served, browser() as session:
+            copy = Copy(await watch(session, served))
+            await copy.take(lambda: copy.messages > 0)
+            for nonsense in ("", "[]", "{", '{"event_type": 3}', '{"event_type": "pointer_move", "x": "left"}'):
+                await copy.socket.send_str(nonsense)
+            for odd in ({"event_type": "paste", "data": "\ud800"}, {"event_type": "char", "data": "\udfff"}):
+                await copy.socket.send_json(odd)
+            await copy.socket.send_json({"event_type": "pointer_move", "modifiers": ["Shift", "Shift", "Hyper"]})
+            x, y, _, _ = served.button.box
+            for kind in ("pointer_move", "pointer_down", "pointer_up"):
+                await copy.socket.send_json({"event_type": kind, "x": x + 9, "y": y + 9, "button": 1})
+            await copy.take(lambda: served.clicks)
+
+    asyncio.run(story())
+
+
+def test_a_viewer_that_takes_nothing_holds_up_nobody(device):
+    async def story():
+        async with serving(device) as served, browser() as slow, browser() as quick:
+            stuck = await watch(slow, served)
+            copy = Copy(await watch(quick, served))
+            await copy.take(lambda: copy.messages > 0)
+            x, y, _, _ = served.field.box
+            await copy.socket.send_json({"event_type": "pointer_down", "x": x + 9, "y": y + 9, "button": 1})
+            for letter in "quick":
+                await copy.socket.send_json({"event_type": "char", "data": letter})
+            await copy.take(lambda: served.field.text == "quick")
+            received = [await stuck.receive(), await stuck.receive()]
+            with pytest.raises(asyncio.TimeoutError):
+                await stuck.receive(0.2)  # it has not said that it took the first
+            assert isinstance(received[1].data, bytes)
+            assert len(served.page.screen.viewers) == 2
+
+    asyncio.run(story())
+
+
+def test_what_a_viewer_has_not_seen_is_gathered():
+    screen = Screen(10)
+
+    class Waiting:
+        unseen = np.zeros(10, bool)
+        ready = asyncio.Event()
+
+    viewer = Waiting()
+    screen.viewers.add(viewer)
+    for numbers in ([1, 2], [2, 7]):
+        screen.update(np.array(numbers), np.full((2, limits.TILE, limits.TILE), numbers[1], np.uint32))
+    assert np.flatnonzero(viewer.unseen).tolist() == [1, 2, 7]
+    assert screen.pixels[2, 0, 0] == 7
+
+
+def test_pasted_text_is_typed_and_copied_text_told(device):
+    async def story():
+        async with serving(device) as served, browser() as session:
+            copy = Copy(await watch(session, served))
+            await copy.take(lambda: copy.messages > 0)
+            x, y, _, _ = served.field.box
+            await copy.socket.send_json({"event_type": "pointer_down", "x": x + 9, "y": y + 9, "button": 1})
+            await copy.socket.send_json({"event_type": "paste", "data": "Grüße"})
+            await copy.take(lambda: served.field.text == "Grüße")
+            await copy.socket.send_json({"event_type": "key_down", "key": "a", "modifiers": ["Control"]})
+            await copy.socket.send_json({"event_type": "key_down", "key": "c", "modifiers": ["Control"]})
+            await copy.socket.send_json({"event_type": "copy"})
+            async with asyncio.timeout(20):
+                while True:
+                    message = await copy.socket.receive()
+                    if isinstance(message.data, str):
+                        assert message.json() == {"copied": "Grüße"}
+                        break
+                    await copy.socket.send_json({"event_type": "taken"})
+
+    asyncio.run(story())
