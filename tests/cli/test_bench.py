@@ -22,6 +22,7 @@ NAMES = [
     "wasm-map",
     "wasm-start",
     "wasm-slice",
+    "arm64",
     "layout",
     "run",
 ]

@@ -1,0 +1,146 @@
+"""Translations of many units: lanes go from one to another as the interpreter does, and what was left out is known."""
+
+import pytest
+from assembler import add, add_imm, b, bne, br, hlt, movz, program, subs_imm
+
+import lanewise as lw
+from lanewise.arm64.finding import Code
+from lanewise.arm64.linux import hot, run_linux
+from lanewise.arm64.units import SMALL_ON_GPU, find_units
+
+LINK = 30
+FUNCTIONS = 150
+
+
+def bl(words):
+    """A call so many words ahead."""
+    return b(words) | 1 << 31
+
+
+def blr(rn):
+    """A call of the address in a register."""
+    return br(rn) | 1 << 21
+
+
+RET = br(LINK) | 1 << 22
+
+
+def call_each_other():
+    """Functions that call the next one while a counter lasts, by its address every third time; the first is entered.
+
+    x28 counts calls, x1 adds up, x9 keeps how many returns are to come, each at its own stack in x10.
+    """
+    str_link, ldr_link = 0xF81F0D5E, 0xF841055E  # str x30, [x10, #-16]!; ldr x30, [x10], #16
+    code = []
+    for number in range(FUNCTIONS):
+        body = [
+            str_link,
+            add_imm(1, 1, number),
+            subs_imm(28, 28, 1),
+            0x54000000 | 6 << 5,  # b.eq to the end
+            add(1, 1, 28),
+            movz(11, (number + 1) % FUNCTIONS * 44),
+            blr(11) if number % 3 == 0 else bl((number + 1) % FUNCTIONS * 11 - number * 11 - 6),
+            add_imm(1, 1, 1),
+            subs_imm(9, 9, 1),
+            ldr_link,
+            RET,
+        ]
+        code += body
+    return program(*code, hlt()), 4 * len(code)
+
+
+@pytest.mark.parametrize("step", [1, 4])
+def test_lanes_go_from_unit_to_unit_as_the_interpreter_does(step, device):
+    code, end = call_each_other()
+    entries = [44 * number for number in range(0, FUNCTIONS, step)]
+    many = len(find_units(Code(code, 0), entries, calls=True, small=SMALL_ON_GPU)) > 1
+    assert many == (step == 1)  # of fewer functions all is one unit
+    found = []
+    for translated in (False, True):
+        cpu = lw.ParallelCPU(3, 1 << 16, "private", device)
+        cpu.load_program(code)
+        for lane, rounds in enumerate((1, 200, 451)):
+            cpu.set_registers_lane(lane, {28: rounds, 10: 1 << 16, LINK: end})
+        cpu.set_pc_all(0)
+        if translated:
+            cpu.translate(0, len(code), entries)
+        result = cpu.execute(100_000)
+        assert result.stop_reasons == ["hlt"] * 3
+        found.append([result.cycles_per_lane.tolist(), cpu.registers.tolist(), cpu.flags.tolist()])
+        found[-1].append(cpu.read_memory_all(0, 1 << 16).tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("limit", [1, 7, 40, 333, 2001])
+def test_a_limit_is_kept_between_units(limit, device):
+    code, end = call_each_other()
+    found = []
+    for translated in (False, True):
+        cpu = lw.ParallelCPU(1, 1 << 16, device=device)
+        cpu.load_program(code)
+        cpu.set_registers_lane(0, {28: 451, 10: 1 << 16, LINK: end})
+        cpu.set_pc_all(0)
+        if translated:
+            cpu.translate(0, len(code), [44 * number for number in range(FUNCTIONS)])
+        result = cpu.execute(limit)
+        found.append([result.stop_reasons, result.cycles_per_lane.tolist(), cpu.pcs.tolist(), cpu.registers.tolist()])
+    assert found[0] == found[1]
+    assert found[0][1] == [limit]
+
+
+def test_where_lanes_were_not_in_translated_code_is_counted(device):
+    """The function at 64 is reached by its address alone."""
+    code = program(movz(11, 64), subs_imm(28, 28, 1), blr(11), bne(-2), hlt())
+    cpu = lw.ParallelCPU(1, 4096, device=device)
+    cpu.load_program(code)
+    cpu.load_program(program(add_imm(1, 1, 1), RET), 64)
+    cpu.set_registers_lane(0, {28: 1000})
+    cpu.set_pc_all(0)
+    cpu.translate(0, 80, [0])
+    assert cpu.execute(100_000).stop_reasons == ["hlt"]
+    left = cpu.untranslated()
+    assert left[64] > 10
+    cpu.set_registers_lane(0, {1: 0, 28: 1000})
+    cpu.set_pc_all(0)
+    cpu.translate(0, 80, [0, *left])
+    assert cpu.execute(100_000).stop_reasons == ["hlt"]
+    assert int(cpu.get_lane_registers(0)[1]) == 1000
+
+
+def test_functions_begin_where_something_calls_them():
+    code = program(bl(3), hlt(), hlt(), bl(-2), bl(100))
+    assert Code(code, 0x400).called() == [0x404, 0x40C]
+
+
+class AtOnce:
+    """A thread that does its work when it is started."""
+
+    def __init__(self, target, args, daemon):
+        self.target, self.args = target, args
+
+    def start(self):
+        self.target(*self.args)
+
+    def is_alive(self):
+        return False
+
+
+def test_what_a_program_spends_its_time_in_is_translated_and_remembered(build, monkeypatch, tmp_path):
+    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path))  # a program that nobody has run before
+    monkeypatch.setattr(hot, "_FIRST_LOOK", 0.0)
+    monkeypatch.setattr(hot.threading, "Thread", AtOnce)
+    used = []
+    real = lw.ParallelCPU.use_translation
+
+    def use(self, wanted):
+        used.append(len(wanted.entries))
+        real(self, wanted)
+
+    monkeypatch.setattr(lw.ParallelCPU, "use_translation", use)
+    for remembered in (False, True):
+        used.clear()
+        found = run_linux(build("endings"), argv=["endings", "loop"], device="cpu", max_cycles=20_000_000)[0]
+        assert (found.reason, found.instructions) == ("cycles", 20_000_000)
+        assert bool(used[0]) == remembered
+        assert used[-1] > 0
