@@ -126,10 +126,10 @@ class AtOnce:
         return False
 
 
-def test_what_a_program_spends_its_time_in_is_translated_and_remembered(build, monkeypatch, tmp_path):
-    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path))  # a program that nobody has run before
+def test_what_a_program_spends_its_time_in_is_translated_and_remembered(build, monkeypatch):
+    program_file = build("endings", "-static", "-O1")  # which no other test runs
     monkeypatch.setattr(hot, "_FIRST_LOOK", 0.0)
-    monkeypatch.setattr(hot.threading, "Thread", AtOnce)
+    monkeypatch.setattr(hot, "Thread", AtOnce)
     used = []
     real = lw.ParallelCPU.use_translation
 
@@ -140,7 +140,7 @@ def test_what_a_program_spends_its_time_in_is_translated_and_remembered(build, m
     monkeypatch.setattr(lw.ParallelCPU, "use_translation", use)
     for remembered in (False, True):
         used.clear()
-        found = run_linux(build("endings"), argv=["endings", "loop"], device="cpu", max_cycles=20_000_000)[0]
+        found = run_linux(program_file, argv=["endings", "loop"], device="cpu", max_cycles=20_000_000)[0]
         assert (found.reason, found.instructions) == ("cycles", 20_000_000)
         assert bool(used[0]) == remembered
         assert used[-1] > 0

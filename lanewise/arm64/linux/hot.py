@@ -8,9 +8,9 @@ beside the code, so that the next run begins with it.
 from __future__ import annotations
 
 import bisect
-import threading
 import time
 from collections.abc import Iterable
+from threading import Thread
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class HotCode:
         self._content = Code(code, base)
         self._starts = self._content.called()
         self._next: Wanted | None = None
-        self._work: threading.Thread | None = None
+        self._work: Thread | None = None
         self._pause = _FIRST_LOOK
         self._look_at = 0.0
 
@@ -78,7 +78,7 @@ class HotCode:
         self._look_at = now + self._pause
         if entries := self._hot():
             wanted = self._wanted(self._now.base, self._now.code, {*self._now.entries, *entries})
-            self._work = threading.Thread(target=self._translate, args=(wanted,), daemon=True)
+            self._work = Thread(target=self._translate, args=(wanted,), daemon=True)
             self._work.start()
 
     def _hot(self) -> list[int]:
