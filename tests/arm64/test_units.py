@@ -128,7 +128,8 @@ class AtOnce:
 
 def test_what_a_program_spends_its_time_in_is_translated_and_remembered(build, monkeypatch):
     program_file = build("endings", "-static", "-O1")  # which no other test runs
-    monkeypatch.setattr(hot, "_FIRST_LOOK", 0.0)
+    monkeypatch.setattr(hot, "_FIRST_LOOK", 0.001)
+    monkeypatch.setattr(hot, "_LONGER", 10**6)  # once is enough
     monkeypatch.setattr(hot, "Thread", AtOnce)
     used = []
     real = lw.ParallelCPU.use_translation

@@ -21,8 +21,8 @@ from lanewise.arm64.runners import Wanted
 from lanewise.compiler import Cache, default_cache
 from lanewise.errors import LanewiseError
 
-_FIRST_LOOK = 0.2
-"""Seconds that lanes run before it pays to translate anything; from look to look there are twice as many."""
+_FIRST_LOOK, _LONGER = 0.2, 2
+"""Seconds that lanes run before it pays to translate anything, and how many times as many to the next look."""
 _MOST_NEW = 64
 """Addresses from which on more is translated at a time."""
 _SHARE = 0.98
@@ -74,7 +74,7 @@ class HotCode:
         now = time.monotonic()
         if now < self._look_at:
             return
-        self._pause *= 2
+        self._pause *= _LONGER
         self._look_at = now + self._pause
         if entries := self._hot():
             wanted = self._wanted(self._now.base, self._now.code, {*self._now.entries, *entries})
