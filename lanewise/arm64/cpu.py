@@ -26,9 +26,6 @@ _MOST_LANES = 2**32 - 1
 _FIRST_SLICE = 1 << 16
 _SLICE_SECONDS = 0.1
 """Lanes run in slices of about so long, so that Ctrl-C is heard in between."""
-_STEPS, _SAMPLED_STEPS = 256, 1 << 16
-"""Instructions that lanes interpret at most before they look for translated code again; or before they say where they
-are, where nothing is translated yet."""
 
 
 class ParallelCPU:
@@ -351,9 +348,9 @@ class ParallelCPU:
         self._translation = wanted
 
     def untranslated(self) -> dict[int, int]:
-        """Addresses where lanes were not in translated code, and how often: entries for the next translation.
+        """Addresses at which lanes left translated code, and how often: entries for the next translation.
 
-        Lanes count them while there is a translation; if there are many, some are forgotten.
+        If there are many, some are forgotten.
         """
         slots = self._copied(self._samples)
         return {int(address): int(count) for address, count in slots if count}
@@ -422,7 +419,7 @@ class ParallelCPU:
             words[lane.CODE], words[lane.CODE_BYTES] = self._translation.base, len(self._translation.code)
             words[lane.UNITS] = 0 if self._units is None else self._units.address
             words[lane.SAMPLES] = self._samples.address
-            words[lane.STEPS] = _STEPS if self._translation.entries else _SAMPLED_STEPS
+            words[lane.STEPS] = lane.FEW_STEPS if self._translation.entries else lane.SAMPLED_STEPS
         words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
 

@@ -196,6 +196,13 @@ translated:
   %left = icmp eq i64 %why, {LEFT}
   br i1 %left, label %some, label %over
 some:
+  %so_far = load i64, ptr %cycles
+  %idle = icmp eq i64 %so_far, %before
+  %sampling = icmp ugt i64 %most, {lane.FEW_STEPS}
+  %come = xor i1 %idle, true
+  %counts = or i1 %come, %sampling
+  br i1 %counts, label %count_it, label %counted
+count_it:
   %pc = load i64, ptr %pc.at
   %word = lshr i64 %pc, 2
   %slot = and i64 %word, {lane.SAMPLE_SLOTS - 1}
@@ -209,8 +216,8 @@ some:
   %one_more = add i64 %so_many, 1
   store i64 %pc, ptr %sample
   store i64 %one_more, ptr %count.at
-  %so_far = load i64, ptr %cycles
-  %idle = icmp eq i64 %so_far, %before
+  br label %counted
+counted:
   %twice = shl i64 %steps, 1
   %longer = call i64 @llvm.umin.i64(i64 %twice, i64 %most)
   %more_steps = select i1 %idle, i64 %longer, i64 {_STEPS}
