@@ -83,6 +83,12 @@ def dither(x: u32, y: u32) -> f32:
 
 
 @device
+def holds(p: Ptr[Primitive], x: i32, y: i32) -> bool:
+    """Whether a pixel is within what is seen of a primitive."""
+    return u32(x - p.left) < u32(p.right - p.left) and u32(y - p.top) < u32(p.bottom - p.top)
+
+
+@device
 def shows_no_edge(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
     """Whether an area lies inside of a box, and no edge, border or corner of it is near."""
     if p.kind != P_BOX or left < p.left or top < p.top or right > p.right or bottom > p.bottom:
@@ -119,7 +125,7 @@ def make_strip(pixels, step_x, step_y, across, down):
             px = f32(at_x) + 0.5
             py = f32(at_y) + 0.5
             away = box_distance(px - middle_x, py - middle_y, half_x, half_y, p.radius)
-            inside = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+            inside = holds(p, at_x, at_y)
             cover = unit(0.5 - away) if inside else 0.0
             edge = edge_alpha * (1.0 - unit(0.5 - away - p.border))
             part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
@@ -168,7 +174,7 @@ def make_strip(pixels, step_x, step_y, across, down):
             at_x = x + i * step_x
             at_y = y + i * step_y
             away = box_distance(f32(at_x) + 0.5 - middle_x, f32(at_y) + 0.5 - middle_y, half_x, half_y, p.radius)
-            inside = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+            inside = holds(p, at_x, at_y)
             near = unit(0.5 - away / p.border)
             cover = near * near * (3.0 - 2.0 * near) * alpha if inside else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
@@ -185,7 +191,7 @@ def make_strip(pixels, step_x, step_y, across, down):
             py = f32(at_y) + 0.5
             first = segment_distance(px, py, p.ax, p.ay, p.bx, p.by)
             second = segment_distance(px, py, p.bx, p.by, p.cx, p.cy)
-            inside = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+            inside = holds(p, at_x, at_y)
             cover = unit(0.5 + p.radius - min(first, second)) * alpha if inside else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
             green[i] += (green_of(p.fill) - green[i]) * cover
@@ -203,7 +209,7 @@ def make_strip(pixels, step_x, step_y, across, down):
         for i in range(pixels):
             at_x = x + i * step_x
             at_y = y + i * step_y
-            if at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom:
+            if holds(p, at_x, at_y):
                 from_left = f32(at_x) + 0.5 - p.ax
                 from_top = f32(at_y) + 0.5 - p.ay
                 u = from_left * scale_x
@@ -250,7 +256,7 @@ def make_strip(pixels, step_x, step_y, across, down):
                 at_y = y + i * step_y
                 px = f32(at_x) + 0.5
                 py = f32(at_y) + 0.5
-                seen = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+                seen = holds(p, at_x, at_y)
                 if seen and px >= glyph.x and px < last_x and py >= glyph.y and py < last_y:
                     away = atlas_distance(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
                     cover = unit(0.5 + away * p.bx + p.by) * alpha
@@ -296,6 +302,14 @@ def make_strip(pixels, step_x, step_y, across, down):
         top = u32(found.row) * TILE + block // blocks_across * down
         x = left + lane % strips_across * strip_across
         y = top + lane // strips_across * strip_down
+        if found.solid != 0:
+            only = found.colour
+            for i in range(pixels):
+                at_x = x + u32(i * step_x)
+                at_y = y + u32(i * step_y)
+                if at_x < desk.width and at_y < desk.height:
+                    desk.pixels[at_y * desk.width + at_x] = only
+            return
         red: f32[pixels]
         green: f32[pixels]
         blue: f32[pixels]
@@ -309,16 +323,13 @@ def make_strip(pixels, step_x, step_y, across, down):
             first = entries[k].first if listed else p.data
             glyphs = u32(entries[k].count) if listed else p.count if p.kind == P_TEXT else u32(0)
             draw_primitive(desk, p, first, glyphs, i32(x), i32(y), i32(left), i32(top), red, green, blue)
-        # What a tile of one colour shows is that colour: no float of it comes near the next number.
-        solid = found.solid != 0
-        only = found.colour | 0xFF000000
         for i in range(pixels):
             at_x = x + u32(i * step_x)
             at_y = y + u32(i * step_y)
             if at_x < desk.width and at_y < desk.height:
                 more = dither(at_x, at_y)
                 colour = u32(red[i] + more) | u32(green[i] + more) << 8 | u32(blue[i] + more) << 16 | 0xFF000000
-                desk.pixels[at_y * desk.width + at_x] = only if solid else colour
+                desk.pixels[at_y * desk.width + at_x] = colour
 
     return draw_strip
 

@@ -12,7 +12,6 @@ from lanewise.lang import (
     ON_GPU,
     Ptr,
     device,
-    group_count,
     group_id,
     local_id,
     thread_count,
@@ -63,10 +62,11 @@ def render_alone(desk: Ptr[Desk], me: u32):
 
 @device
 def render_together(desk: Ptr[Desk]):
-    """Draw the dirty tiles by all groups, each of which takes whole tiles."""
+    """Draw the dirty tiles by all groups. On a GPU there are as many groups as tiles, and a group draws one."""
     count = desk.frame.dirty_tiles
     if ON_GPU:
-        for number in range(group_id(), count, group_count()):
+        number = group_id()
+        if number < count:
             if local_id() < 32:
                 fill_bin(desk, number)
             threadgroup_barrier()
