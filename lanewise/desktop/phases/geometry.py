@@ -2,7 +2,7 @@
 
 from lanewise.desktop import numbers
 from lanewise.desktop.extents import CHUNK, NOWHERE, around, extent_of
-from lanewise.desktop.limits import CHUNKS, MAX_GLYPHS, MAX_PRIMITIVES, MAX_WIDGETS, SLOTS, THREADS
+from lanewise.desktop.limits import CHUNKS, MAX_GLYPHS, MAX_PRIMITIVES, MAX_WIDGETS, SLOTS, THREADS, WARPS
 from lanewise.desktop.look_controls import (
     caret_is_shown,
     look_button,
@@ -127,22 +127,22 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         desk.scratch.extents[k] = NOWHERE
     threadgroup_barrier()
     used = u32(0)
-    if me < MAX_WIDGETS:
-        first = count_before(group, me)
-        sum_now = look_sum(desk, me, first, group.theme_mix)
-        if sum_now == desk.scratch.looks[me] and desk.frame.full_redraw == 0:
-            used = desk.scratch.used[me]
+    # Neighbours, which are often of different kinds, go to different warps: threads of a warp wait for each other's.
+    widget = me % 32 * WARPS + me // 32
+    if widget < MAX_WIDGETS:
+        first = count_before(group, widget)
+        sum_now = look_sum(desk, widget, first, group.theme_mix)
+        if sum_now == desk.scratch.looks[widget] and desk.frame.full_redraw == 0:
+            used = desk.scratch.used[widget]
         else:
-            if desk.scratch.keys[me] != OUT_OF_SIGHT:
-                used = look(desk, me, first)
-            clear_slots(desk, me, used)
-            desk.scratch.looks[me] = sum_now
-            desk.scratch.used[me] = used
-        if me == MAX_WIDGETS - 1:
-            group.glyphs = min(first + group.counts[me], MAX_GLYPHS)
-    threadgroup_barrier()
-    if me < MAX_WIDGETS:
-        group.keys[me] = used
+            if desk.scratch.keys[widget] != OUT_OF_SIGHT:
+                used = look(desk, widget, first)
+            clear_slots(desk, widget, used)
+            desk.scratch.looks[widget] = sum_now
+            desk.scratch.used[widget] = used
+        if widget == MAX_WIDGETS - 1:
+            group.glyphs = min(first + group.counts[widget], MAX_GLYPHS)
+        group.keys[widget] = used
     threadgroup_barrier()
     if me < MAX_WIDGETS:
         group.counts[me] = group.keys[desk.scratch.order[me]] if me < desk.frame.visible else 0
