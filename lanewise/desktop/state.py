@@ -351,6 +351,8 @@ class GroupMemory:
     """What is being sorted; hidden widgets come last."""
     counts: u32[MAX_WIDGETS]
     """Glyphs, then primitives, of each widget; then dirty tiles of each word."""
+    remade: u32[MAX_WIDGETS]
+    """Whether each widget has made its primitives anew; those of others are as they were."""
     resort: u32
     awake: u32
     blinks: u32

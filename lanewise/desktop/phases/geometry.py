@@ -132,7 +132,8 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     if widget < MAX_WIDGETS:
         first = count_before(group, widget)
         sum_now = look_sum(desk, widget, first, group.theme_mix)
-        if sum_now == desk.scratch.looks[widget] and desk.frame.full_redraw == 0:
+        remade = sum_now != desk.scratch.looks[widget] or desk.frame.full_redraw != 0
+        if not remade:
             used = desk.scratch.used[widget]
         else:
             if desk.scratch.keys[widget] != OUT_OF_SIGHT:
@@ -142,6 +143,7 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
             desk.scratch.used[widget] = used
         if widget == MAX_WIDGETS - 1:
             group.glyphs = min(first + group.counts[widget], MAX_GLYPHS)
+        group.remade[widget] = u32(remade)
         group.keys[widget] = used
     threadgroup_barrier()
     if me < MAX_WIDGETS:

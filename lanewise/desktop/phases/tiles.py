@@ -1,7 +1,7 @@
 """Phase 7, before pixels: which tiles must be drawn anew, and which primitives each of them shows."""
 
 from lanewise.desktop.extents import CHUNK, touching
-from lanewise.desktop.limits import BIN_ENTRIES, CHUNKS, MAX_PRIMITIVES, THREADS, TILE, TILE_WORDS
+from lanewise.desktop.limits import BIN_ENTRIES, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
 from lanewise.desktop.numbers import P_NONE, P_TEXT
 from lanewise.desktop.phases.geometry import count_before
 from lanewise.desktop.primitives import WORDS
@@ -46,7 +46,7 @@ def mark_tiles(desk: Ptr[Desk], p: Ptr[Primitive]):
 
 @device
 def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
-    """Compare every primitive with that of the frame before; what differs makes its tiles dirty, there and here.
+    """Compare primitives that were made anew with those of before; what differs makes its tiles dirty, there and here.
 
     Then give each dirty tile a bin, in the order of tiles.
     """
@@ -62,9 +62,10 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         now = desk_primitive(desk, slot)
         before = Ptr[Primitive](desk.scratch.before) + slot
         differs = False
-        for word in range(u32(WORDS)):
-            if word != DATA_WORD and Ptr[u32](now)[word] != Ptr[u32](before)[word]:
-                differs = True
+        if group.remade[slot // SLOTS] != 0 and (now.kind != P_NONE or before.kind != P_NONE):
+            for word in range(u32(WORDS)):
+                if word != DATA_WORD and Ptr[u32](now)[word] != Ptr[u32](before)[word]:
+                    differs = True
         if differs:
             mark_tiles(desk, before)
             mark_tiles(desk, now)
