@@ -3,7 +3,7 @@
 import functools
 
 from lanewise.desktop.handlers import make_handling
-from lanewise.desktop.limits import THREADS, TILE
+from lanewise.desktop.limits import TILE
 from lanewise.desktop.phases.animate import animate, fill_rows
 from lanewise.desktop.phases.arrange import arrange
 from lanewise.desktop.phases.dispatch import dispatch
@@ -12,11 +12,11 @@ from lanewise.desktop.phases.geometry import make_geometry
 from lanewise.desktop.phases.hit import hit_test
 from lanewise.desktop.phases.input import collect_input
 from lanewise.desktop.phases.palette import mix_palette
-from lanewise.desktop.phases.render import render_tiles
-from lanewise.desktop.phases.tiles import fill_bins, find_dirty
+from lanewise.desktop.phases.render import render_alone, render_together
+from lanewise.desktop.phases.tiles import find_dirty
 from lanewise.desktop.phases.visibility import find_visible, sort_widgets
 from lanewise.desktop.state import Desk, GroupMemory
-from lanewise.lang import Ptr, grid_range, kernel, local_id, shared, thread_count, thread_id, threadgroup_barrier, u32
+from lanewise.lang import Ptr, grid_range, kernel, local_id, shared, threadgroup_barrier, u32
 
 
 @functools.cache
@@ -49,10 +49,8 @@ def make_frame(renders, handlers):
         sort_widgets(desk, group, me)
         make_geometry(desk, group, me)
         find_dirty(desk, group, me)
-        fill_bins(desk, group, me)
-        threadgroup_barrier()
         if renders:
-            render_tiles(desk, me, THREADS)
+            render_alone(desk, me)
             threadgroup_barrier()
         finish_frame(desk, group, me)
 
@@ -72,4 +70,4 @@ def gather_tiles(desk: Ptr[Desk], out: Ptr[u32]):
 @kernel
 def draw_tiles(desk: Ptr[Desk]):
     """The pixels of a frame by any number of groups: the same bits as by the one group."""
-    render_tiles(desk, thread_id(), thread_count())
+    render_together(desk)

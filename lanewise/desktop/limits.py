@@ -13,6 +13,8 @@ MAX_GLYPHS = 4096
 SLOTS = 8
 """How many primitives one widget may draw."""
 MAX_PRIMITIVES = MAX_WIDGETS * SLOTS
+CHUNKS = MAX_PRIMITIVES // 32
+"""Primitives are looked through 32 at a time."""
 TILE = 32
 """Pixels along a side of a tile: what is binned, drawn and sent as a whole."""
 MAX_TILES = 8192

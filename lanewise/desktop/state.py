@@ -3,6 +3,7 @@
 from lanewise.desktop.layout.structures import LayoutTree, NodeBox, NodeLinks, NodeStyle
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
+    CHUNKS,
     FRAME_EVENTS,
     MAX_GLYPHS,
     MAX_NOTICES,
@@ -152,7 +153,6 @@ class FrameState:
     primitives: u32
     glyphs: u32
     dirty_tiles: u32
-    solid_tiles: u32
     notices: u32
     """How many notices the frame has for the host."""
     widgets: u32
@@ -267,10 +267,15 @@ class BinEntry:
 
 @struct
 class Bin:
-    """What a dirty tile shows. `solid` tiles have one colour; `count` above BIN_ENTRIES: go through all primitives."""
+    """What a dirty tile shows. `solid` tiles have one colour; `count` above BIN_ENTRIES: go through all primitives.
+
+    Entries are found from the top and drawn from the bottom: the last `count` of the array are in use.
+    """
 
     tile: u16
     solid: u16
+    column: u16
+    row: u16
     count: u32
     colour: u32
     entries: BinEntry[BIN_ENTRIES]
@@ -304,6 +309,9 @@ class Scratch:
     """NOTICES_PER_EVENT for each event of the frame, in its order; kind 0 for none."""
     dirty: u32[TILE_WORDS]
     draw_list: u16[MAX_PRIMITIVES]
+    extents: u64[MAX_PRIMITIVES]
+    """Which tiles the primitives of the draw list touch."""
+    chunk_extents: u64[CHUNKS]
     bins: Bin[MAX_TILES]
 
 
@@ -343,9 +351,10 @@ class GroupMemory:
     """What is being sorted; hidden widgets come last."""
     counts: u32[MAX_WIDGETS]
     """Glyphs, then primitives, of each widget; then dirty tiles of each word."""
+    remade: u32[MAX_WIDGETS]
+    """Whether each widget has made its primitives anew; those of others are as they were."""
     resort: u32
     awake: u32
     blinks: u32
     glyphs: u32
-    solid: u32
     theme_mix: f32

@@ -1,7 +1,8 @@
 """Primitives drawn into a strip: a few pixels of a tile that one thread holds as floats while it goes through them.
 
 A strip is a row of a tile on a CPU, which its vector units like, and a short column on a GPU, where the threads of a
-warp stand side by side. Both are made by `make_strip` from one source, and each pixel sees the same arithmetic.
+warp draw a square block of the tile together. Both are made by `make_strip` from one source, and each pixel sees the
+same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
 """
 
 from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
@@ -81,8 +82,35 @@ def dither(x: u32, y: u32) -> f32:
     return 0.05 + f32(order) * 0.06
 
 
-def make_strip(pixels, step_x, step_y):
-    """`draw_strip(desk, bin, x, y)` for strips of so many pixels that go this way from the place x, y in the tile."""
+@device
+def holds(p: Ptr[Primitive], x: i32, y: i32) -> bool:
+    """Whether a pixel is within what is seen of a primitive."""
+    return u32(x - p.left) < u32(p.right - p.left) and u32(y - p.top) < u32(p.bottom - p.top)
+
+
+@device
+def shows_no_edge(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
+    """Whether an area lies inside of a box, and no edge, border or corner of it is near."""
+    if p.kind != P_BOX or left < p.left or top < p.top or right > p.right or bottom > p.bottom:
+        return False
+    edge = p.border + 0.5
+    corner = max(p.radius, edge)
+    near_x = min(f32(left) - p.ax, p.bx - f32(right))
+    near_y = min(f32(top) - p.ay, p.by - f32(bottom))
+    # A box without round corners whose edges lie on whole pixels ends sharply.
+    square = p.radius == 0.0 and p.border == 0.0 and near_x >= 0.0 and near_y >= 0.0
+    return square or (near_x >= corner and near_y >= edge) or (near_x >= edge and near_y >= corner)
+
+
+def make_strip(pixels, step_x, step_y, across, down):
+    """`draw_strip(desk, bin, block, lane)` for strips of so many pixels that go this way.
+
+    A tile is cut into blocks of `across` x `down` pixels, and a block into strips, one for each lane.
+    """
+    blocks_across = TILE // across
+    strip_across = max(pixels * step_x, 1)
+    strip_down = max(pixels * step_y, 1)
+    strips_across = across // strip_across
 
     @device
     def draw_box(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -97,7 +125,7 @@ def make_strip(pixels, step_x, step_y):
             px = f32(at_x) + 0.5
             py = f32(at_y) + 0.5
             away = box_distance(px - middle_x, py - middle_y, half_x, half_y, p.radius)
-            inside = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+            inside = holds(p, at_x, at_y)
             cover = unit(0.5 - away) if inside else 0.0
             edge = edge_alpha * (1.0 - unit(0.5 - away - p.border))
             part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
@@ -123,16 +151,25 @@ def make_strip(pixels, step_x, step_y):
 
     @device
     def draw_plain(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
-        """A box far from its edges: what `draw_box` comes to there, to the bit."""
+        """A box far from its edges: what `draw_box` comes to there, to the bit. Mostly nothing shines through it."""
+        opaque = (p.fill & p.fill_end) >> 24 == 255
         for i in range(pixels):
             px = f32(x + i * step_x) + 0.5
             py = f32(y + i * step_y) + 0.5
             part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
-            fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
-            keep = 1.0 - fill
-            red[i] = red[i] * keep + (red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part) * fill
-            green[i] = green[i] * keep + (green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part) * fill
-            blue[i] = blue[i] * keep + (blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part) * fill
+            new_red = red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part
+            new_green = green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part
+            new_blue = blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part
+            if opaque:
+                red[i] = new_red
+                green[i] = new_green
+                blue[i] = new_blue
+            else:
+                fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
+                keep = 1.0 - fill
+                red[i] = red[i] * keep + new_red * fill
+                green[i] = green[i] * keep + new_green * fill
+                blue[i] = blue[i] * keep + new_blue * fill
 
     @device
     def draw_shadow(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -146,7 +183,7 @@ def make_strip(pixels, step_x, step_y):
             at_x = x + i * step_x
             at_y = y + i * step_y
             away = box_distance(f32(at_x) + 0.5 - middle_x, f32(at_y) + 0.5 - middle_y, half_x, half_y, p.radius)
-            inside = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+            inside = holds(p, at_x, at_y)
             near = unit(0.5 - away / p.border)
             cover = near * near * (3.0 - 2.0 * near) * alpha if inside else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
@@ -163,7 +200,7 @@ def make_strip(pixels, step_x, step_y):
             py = f32(at_y) + 0.5
             first = segment_distance(px, py, p.ax, p.ay, p.bx, p.by)
             second = segment_distance(px, py, p.bx, p.by, p.cx, p.cy)
-            inside = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+            inside = holds(p, at_x, at_y)
             cover = unit(0.5 + p.radius - min(first, second)) * alpha if inside else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
             green[i] += (green_of(p.fill) - green[i]) * cover
@@ -181,7 +218,7 @@ def make_strip(pixels, step_x, step_y):
         for i in range(pixels):
             at_x = x + i * step_x
             at_y = y + i * step_y
-            if at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom:
+            if holds(p, at_x, at_y):
                 from_left = f32(at_x) + 0.5 - p.ax
                 from_top = f32(at_y) + 0.5 - p.ay
                 u = from_left * scale_x
@@ -205,6 +242,8 @@ def make_strip(pixels, step_x, step_y):
         count: u32,
         x: i32,
         y: i32,
+        left: i32,
+        top: i32,
         red: Ptr[f32],
         green: Ptr[f32],
         blue: Ptr[f32],
@@ -212,16 +251,21 @@ def make_strip(pixels, step_x, step_y):
         """Glyphs `first` on. For what the primitive's numbers mean see `begin_text`."""
         face = desk.typeface
         alpha = alpha_of(p.fill)
+        block_left = f32(left)
+        block_top = f32(top)
+        block_right = f32(left + across)
+        block_bottom = f32(top + down)
         for k in range(count):
             glyph = glyph_at(desk, first + k)
             last_x = glyph.x + f32(glyph.w) * p.bx
             last_y = glyph.y + f32(glyph.h) * p.cx
-            for i in range(pixels):
+            beside = glyph.x >= block_right or last_x <= block_left or glyph.y >= block_bottom or last_y <= block_top
+            for i in range(0 if beside else pixels):
                 at_x = x + i * step_x
                 at_y = y + i * step_y
                 px = f32(at_x) + 0.5
                 py = f32(at_y) + 0.5
-                seen = at_x >= p.left and at_x < p.right and at_y >= p.top and at_y < p.bottom
+                seen = holds(p, at_x, at_y)
                 if seen and px >= glyph.x and px < last_x and py >= glyph.y and py < last_y:
                     away = atlas_distance(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
                     cover = unit(0.5 + away * p.bx + p.by) * alpha
@@ -237,16 +281,22 @@ def make_strip(pixels, step_x, step_y):
         count: u32,
         x: i32,
         y: i32,
+        left: i32,
+        top: i32,
         red: Ptr[f32],
         green: Ptr[f32],
         blue: Ptr[f32],
     ):
-        if p.kind == P_BOX and count == PLAIN:
-            draw_plain(p, x, y, red, green, blue)
-        elif p.kind == P_BOX:
-            draw_box(p, x, y, red, green, blue)
+        """Draw a primitive into the strip from x, y on, which is one of the block whose corner is at left, top."""
+        if p.left >= left + across or p.right <= left or p.top >= top + down or p.bottom <= top:
+            return
+        if p.kind == P_BOX:
+            if count == PLAIN or shows_no_edge(p, left, top, left + across, top + down):
+                draw_plain(p, x, y, red, green, blue)
+            else:
+                draw_box(p, x, y, red, green, blue)
         elif p.kind == P_TEXT:
-            draw_text(desk, p, first, count, x, y, red, green, blue)
+            draw_text(desk, p, first, count, x, y, left, top, red, green, blue)
         elif p.kind == P_SHADOW:
             draw_shadow(p, x, y, red, green, blue)
         elif p.kind == P_STROKE:
@@ -255,32 +305,36 @@ def make_strip(pixels, step_x, step_y):
             draw_image(desk, p, x, y, red, green, blue)
 
     @device
-    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], x: u32, y: u32):
-        """Draw the pixels from this place of a tile on, through all primitives of its bin, and store them."""
-        tile = u32(found.tile)
-        left = tile % desk.tiles_across * TILE + x
-        top = tile // desk.tiles_across * TILE + y
+    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, lane: u32):
+        """Draw the pixels of a strip through all primitives of the tile's bin, and store them."""
+        left = u32(found.column) * TILE + block % blocks_across * across
+        top = u32(found.row) * TILE + block // blocks_across * down
+        x = left + lane % strips_across * strip_across
+        y = top + lane // strips_across * strip_down
+        if found.solid != 0:
+            only = found.colour
+            for i in range(pixels):
+                at_x = x + u32(i * step_x)
+                at_y = y + u32(i * step_y)
+                if at_x < desk.width and at_y < desk.height:
+                    desk.pixels[at_y * desk.width + at_x] = only
+            return
         red: f32[pixels]
         green: f32[pixels]
         blue: f32[pixels]
-        if found.solid != 0:
-            for i in range(pixels):
-                red[i] = red_of(found.colour)
-                green[i] = green_of(found.colour)
-                blue[i] = blue_of(found.colour)
         # One place that draws, whether primitives come from the bin or from the whole list: so the code that draws is
         # part of this function, and the strip stays in registers.
         listed = found.count <= BIN_ENTRIES
-        count = u32(0) if found.solid != 0 else found.count if listed else desk.frame.primitives
-        for k in range(count):
-            slot = u32(entry_of(found, k).slot) if listed else u32(desk.scratch.draw_list[k])
+        entries = Ptr[BinEntry](found.entries) + (BIN_ENTRIES - min(found.count, BIN_ENTRIES))
+        for k in range(found.count if listed else desk.frame.primitives):
+            slot = u32(entries[k].slot) if listed else u32(desk.scratch.draw_list[k])
             p = desk_primitive(desk, slot)
-            first = entry_of(found, k).first if listed else p.data
-            glyphs = u32(entry_of(found, k).count) if listed else p.count if p.kind == P_TEXT else u32(0)
-            draw_primitive(desk, p, first, glyphs, i32(left), i32(top), red, green, blue)
+            first = entries[k].first if listed else p.data
+            glyphs = u32(entries[k].count) if listed else p.count if p.kind == P_TEXT else u32(0)
+            draw_primitive(desk, p, first, glyphs, i32(x), i32(y), i32(left), i32(top), red, green, blue)
         for i in range(pixels):
-            at_x = left + u32(i * step_x)
-            at_y = top + u32(i * step_y)
+            at_x = x + u32(i * step_x)
+            at_y = y + u32(i * step_y)
             if at_x < desk.width and at_y < desk.height:
                 more = dither(at_x, at_y)
                 colour = u32(red[i] + more) | u32(green[i] + more) << 8 | u32(blue[i] + more) << 16 | 0xFF000000
@@ -299,9 +353,3 @@ def desk_primitive(desk: Ptr[Desk], slot: u32) -> Ptr[Primitive]:
 def glyph_at(desk: Ptr[Desk], index: u32) -> Ptr[Glyph]:
     """The glyph of this number."""
     return Ptr[Glyph](desk.scratch.glyphs) + index
-
-
-@device
-def entry_of(found: Ptr[Bin], index: u32) -> Ptr[BinEntry]:
-    """An entry of a bin."""
-    return Ptr[BinEntry](found.entries) + index

@@ -95,7 +95,8 @@ def renumber_layers(desk: Ptr[Desk], state: Ptr[FrameState], me: u32):
                 below += 1
     threadgroup_barrier()
     if is_window:
-        (desk.widgets + me).layer = 1 + below
+        in_front = (desk.widgets + me).layer == state.top_layer
+        (desk.widgets + me).layer = 1 + MAX_WIDGETS if in_front else 1 + below
     state.top_layer = 1 + MAX_WIDGETS
     threadgroup_barrier()
 
@@ -111,6 +112,9 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
     if me < MAX_NOTICES:
         desk.scratch.notices[me].kind = 0
     threadgroup_barrier()
+    # Before events, of which only threads with a widget keep track: here all agree, so all come to its barriers.
+    if state.top_layer >= POPUP_LAYER - MAX_WIDGETS:
+        renumber_layers(desk, addressof(state), me)
     for number in range(group.event_count):
         if me < MAX_WIDGETS:
             event = Ptr[InputEvent](group.events) + number
@@ -118,8 +122,6 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
             action, target = follow(desk, addressof(state), event, hit)
             react(desk, addressof(state), me, action, target, hit, event, number)
         threadgroup_barrier()
-    if state.top_layer >= POPUP_LAYER - MAX_WIDGETS:
-        renumber_layers(desk, addressof(state), me)
     if me == 0:
         # What widgets write themselves stays; the rest is this thread's to write.
         state.notices = 0

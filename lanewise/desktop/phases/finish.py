@@ -15,5 +15,4 @@ def finish_frame(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         frame.awake = group.awake
         frame.blinks = group.blinks
         frame.glyphs = group.glyphs
-        frame.solid_tiles = group.solid
         frame.full_redraw = 0

@@ -1,7 +1,8 @@
 """Phase 6, geometry: every visible widget says what it draws; then all of it is listed from the bottom to the top."""
 
 from lanewise.desktop import numbers
-from lanewise.desktop.limits import MAX_GLYPHS, MAX_WIDGETS, SLOTS
+from lanewise.desktop.extents import CHUNK, NOWHERE, around, extent_of
+from lanewise.desktop.limits import CHUNKS, MAX_GLYPHS, MAX_PRIMITIVES, MAX_WIDGETS, SLOTS, THREADS, WARPS
 from lanewise.desktop.look_controls import (
     caret_is_shown,
     look_button,
@@ -27,6 +28,7 @@ from lanewise.desktop.look_marks import look_checkbox, look_progress, look_radio
 from lanewise.desktop.phases.visibility import OUT_OF_SIGHT
 from lanewise.desktop.primitives import clear_slots
 from lanewise.desktop.state import Desk, GroupMemory, Widget
+from lanewise.desktop.strips import desk_primitive
 from lanewise.lang import Ptr, bitcast, device, f32, i32, threadgroup_barrier, u16, u32, u64
 
 WIDGET_WORDS = Widget.size // 4
@@ -121,24 +123,28 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     if me < MAX_WIDGETS:
         seen = desk.scratch.keys[me] != OUT_OF_SIGHT
         group.counts[me] = (desk.widgets + me).length if seen else 0
+    for k in range(me, u32(MAX_PRIMITIVES), THREADS):
+        desk.scratch.extents[k] = NOWHERE
     threadgroup_barrier()
     used = u32(0)
-    if me < MAX_WIDGETS:
-        first = count_before(group, me)
-        sum_now = look_sum(desk, me, first, group.theme_mix)
-        if sum_now == desk.scratch.looks[me] and desk.frame.full_redraw == 0:
-            used = desk.scratch.used[me]
+    # Neighbours, which are often of different kinds, go to different warps: threads of a warp wait for each other's.
+    widget = me % 32 * WARPS + me // 32
+    if widget < MAX_WIDGETS:
+        first = count_before(group, widget)
+        sum_now = look_sum(desk, widget, first, group.theme_mix)
+        remade = sum_now != desk.scratch.looks[widget] or desk.frame.full_redraw != 0
+        if not remade:
+            used = desk.scratch.used[widget]
         else:
-            if desk.scratch.keys[me] != OUT_OF_SIGHT:
-                used = look(desk, me, first)
-            clear_slots(desk, me, used)
-            desk.scratch.looks[me] = sum_now
-            desk.scratch.used[me] = used
-        if me == MAX_WIDGETS - 1:
-            group.glyphs = min(first + group.counts[me], MAX_GLYPHS)
-    threadgroup_barrier()
-    if me < MAX_WIDGETS:
-        group.keys[me] = used
+            if desk.scratch.keys[widget] != OUT_OF_SIGHT:
+                used = look(desk, widget, first)
+            clear_slots(desk, widget, used)
+            desk.scratch.looks[widget] = sum_now
+            desk.scratch.used[widget] = used
+        if widget == MAX_WIDGETS - 1:
+            group.glyphs = min(first + group.counts[widget], MAX_GLYPHS)
+        group.remade[widget] = u32(remade)
+        group.keys[widget] = used
     threadgroup_barrier()
     if me < MAX_WIDGETS:
         group.counts[me] = group.keys[desk.scratch.order[me]] if me < desk.frame.visible else 0
@@ -148,6 +154,9 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         slot = desk.scratch.order[me] * SLOTS
         for k in range(group.counts[me]):
             desk.scratch.draw_list[start + k] = u16(slot + k)
+            desk.scratch.extents[start + k] = extent_of(desk_primitive(desk, slot + k))
         if me == desk.frame.visible - 1:
             desk.frame.primitives = start + group.counts[me]
     threadgroup_barrier()
+    if me < CHUNKS:
+        desk.scratch.chunk_extents[me] = around(Ptr[u64](desk.scratch.extents) + me * CHUNK)

@@ -1,23 +1,28 @@
 """Phase 7, before pixels: which tiles must be drawn anew, and which primitives each of them shows."""
 
-from lanewise.desktop.limits import BIN_ENTRIES, MAX_PRIMITIVES, THREADS, TILE, TILE_WORDS
-from lanewise.desktop.numbers import P_BOX, P_NONE, P_TEXT
+from lanewise.desktop.extents import CHUNK, touching
+from lanewise.desktop.limits import BIN_ENTRIES, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
+from lanewise.desktop.numbers import P_NONE, P_TEXT
 from lanewise.desktop.phases.geometry import count_before
 from lanewise.desktop.primitives import WORDS
-from lanewise.desktop.state import Bin, Desk, Glyph, GroupMemory, Primitive
-from lanewise.desktop.strips import PLAIN, desk_primitive
+from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, GroupMemory, Primitive
+from lanewise.desktop.strips import PLAIN, desk_primitive, shows_no_edge
 from lanewise.lang import (
+    ON_GPU,
     Ptr,
-    atomic_add,
     atomic_or,
     device,
     f32,
     i32,
+    lane_id,
+    leading_zeros,
     popcount,
     threadgroup_barrier,
     trailing_zeros,
     u16,
     u32,
+    u64,
+    warp_ballot,
 )
 
 DATA_WORD = Primitive.dtype.fields["data"][1] // 4
@@ -26,17 +31,22 @@ DATA_WORD = Primitive.dtype.fields["data"][1] // 4
 
 @device
 def mark_tiles(desk: Ptr[Desk], p: Ptr[Primitive]):
-    """Mark all tiles that a primitive touches as dirty."""
+    """Mark all tiles that a primitive touches as dirty, up to 32 neighbours at a time."""
     if p.kind != P_NONE:
         for row in range(u32(p.top) // TILE, u32(p.bottom - 1) // TILE + 1):
-            for column in range(u32(p.left) // TILE, u32(p.right - 1) // TILE + 1):
-                tile = row * desk.tiles_across + column
-                atomic_or(desk.scratch.dirty[tile // 32], u32(1) << (tile % 32), scope="group")
+            tile = row * desk.tiles_across + u32(p.left) // TILE
+            last = row * desk.tiles_across + u32(p.right - 1) // TILE
+            while tile <= last:
+                ones = min(last - tile, 31 - tile % 32)
+                atomic_or(
+                    desk.scratch.dirty[tile // 32], (u32(0xFFFFFFFF) >> (31 - ones)) << (tile % 32), scope="group"
+                )
+                tile += ones + 1
 
 
 @device
 def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
-    """Compare every primitive with that of the frame before; what differs makes its tiles dirty, there and here.
+    """Compare primitives that were made anew with those of before; what differs makes its tiles dirty, there and here.
 
     Then give each dirty tile a bin, in the order of tiles.
     """
@@ -52,9 +62,10 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         now = desk_primitive(desk, slot)
         before = Ptr[Primitive](desk.scratch.before) + slot
         differs = False
-        for word in range(u32(WORDS)):
-            if word != DATA_WORD and Ptr[u32](now)[word] != Ptr[u32](before)[word]:
-                differs = True
+        if group.remade[slot // SLOTS] != 0 and (now.kind != P_NONE or before.kind != P_NONE):
+            for word in range(u32(WORDS)):
+                if word != DATA_WORD and Ptr[u32](now)[word] != Ptr[u32](before)[word]:
+                    differs = True
         if differs:
             mark_tiles(desk, before)
             mark_tiles(desk, now)
@@ -74,20 +85,6 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         if me == TILE_WORDS - 1:
             desk.frame.dirty_tiles = at
     threadgroup_barrier()
-
-
-@device
-def shows_no_edge(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
-    """Whether a tile lies inside of a box, and no edge, border or corner of it is near."""
-    if p.kind != P_BOX or left < p.left or top < p.top or right > p.right or bottom > p.bottom:
-        return False
-    edge = p.border + 0.5
-    corner = max(p.radius, edge)
-    near_x = min(f32(left) - p.ax, p.bx - f32(right))
-    near_y = min(f32(top) - p.ay, p.by - f32(bottom))
-    # A box without round corners whose edges lie on whole pixels ends sharply.
-    square = p.radius == 0.0 and p.border == 0.0 and near_x >= 0.0 and near_y >= 0.0
-    return square or (near_x >= corner and near_y >= edge) or (near_x >= edge and near_y >= corner)
 
 
 @device
@@ -113,44 +110,100 @@ def touching_glyphs(
 
 
 @device
-def fill_bins(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
-    """For each dirty tile list what touches it, from the topmost primitive that hides all below it on."""
-    for number in range(me, desk.frame.dirty_tiles, THREADS):
-        found = Ptr[Bin](desk.scratch.bins) + number
-        left = i32(u32(found.tile) % desk.tiles_across * TILE)
-        top = i32(u32(found.tile) // desk.tiles_across * TILE)
-        right = min(left + TILE, i32(desk.width))
-        bottom = min(top + TILE, i32(desk.height))
-        lowest = desk.frame.primitives
-        hidden = False
-        topmost = True
-        found.solid = 0
-        while lowest > 0 and not hidden:
-            lowest -= 1
-            p = desk_primitive(desk, u32(desk.scratch.draw_list[lowest]))
-            if p.left < right and p.right > left and p.top < bottom and p.bottom > top:
-                hidden = hides(p, left, top, right, bottom)
-                if hidden and topmost and p.fill == p.fill_end:
-                    found.solid = 1
-                    found.colour = p.fill
-                    atomic_add(group.solid, 1, scope="group")
-                topmost = False
-        count = u32(0)
-        if found.solid == 0:
-            for k in range(lowest, desk.frame.primitives):
-                slot = desk.scratch.draw_list[k]
-                p = desk_primitive(desk, u32(slot))
-                if p.left < right and p.right > left and p.top < bottom and p.bottom > top:
-                    first = u32(0)
-                    glyphs = u32(1)
-                    if p.kind == P_TEXT:
-                        first, glyphs = touching_glyphs(desk, p, left, top, right, bottom)
-                    elif shows_no_edge(p, left, top, right, bottom):
-                        glyphs = u32(PLAIN)
-                    if glyphs > 0:
-                        if count < BIN_ENTRIES:
-                            found.entries[count].slot = slot
-                            found.entries[count].first = first
-                            found.entries[count].count = u16(glyphs)
-                        count += 1
-        found.count = count
+def my_share(bits: u32) -> u32:
+    """The bits that this thread looks after: its own on a GPU, where a warp works on a tile, else all."""
+    if ON_GPU:
+        return bits & (u32(1) << lane_id())
+    return bits
+
+
+@device
+def all_shares(bits: u32) -> u32:
+    """The bits that threads have found in their shares, put together."""
+    if ON_GPU:
+        return warp_ballot(bits != 0)
+    return bits
+
+
+@device
+def fill_bin(desk: Ptr[Desk], number: u32):
+    """For a dirty tile list what touches it, from the topmost primitive on to the one that hides all below it.
+
+    On a GPU all threads of a warp come here with the same number.
+    """
+    found = Ptr[Bin](desk.scratch.bins) + number
+    column = u32(found.tile) % desk.tiles_across
+    row = u32(found.tile) // desk.tiles_across
+    left = i32(column * TILE)
+    top = i32(row * TILE)
+    right = min(left + TILE, i32(desk.width))
+    bottom = min(top + TILE, i32(desk.height))
+    count = u32(0)
+    solid = u32(0)
+    colour = u32(0)
+    hidden = False
+    chunk = u32(CHUNKS)
+    chunks = u32(0)
+    while not hidden and (chunks != 0 or chunk > 0):
+        if chunks == 0:
+            # The next 32 chunks; those behind them have been looked through.
+            chunk = (chunk - 1) // 32 * 32
+            chunks = touching(Ptr[u64](desk.scratch.chunk_extents) + chunk, column, row)
+        else:
+            bit = 31 - leading_zeros(chunks)
+            chunks ^= u32(1) << bit
+            start = (chunk + bit) * CHUNK
+            bits = touching(Ptr[u64](desk.scratch.extents) + start, column, row)
+            hiding = u32(0)
+            rest = my_share(bits)
+            while rest != 0:
+                k = trailing_zeros(rest)
+                rest &= rest - 1
+                if hides(listed_primitive(desk, start + k), left, top, right, bottom):
+                    hiding |= u32(1) << k
+            hiding = all_shares(hiding)
+            if hiding != 0:
+                hidden = True
+                lowest = 31 - leading_zeros(hiding)
+                bits = bits >> lowest << lowest
+                p = listed_primitive(desk, start + lowest)
+                if count == 0 and bits == u32(1) << lowest and p.fill == p.fill_end:
+                    solid = 1
+                    colour = p.fill
+            rest = my_share(bits)
+            while rest != 0:
+                k = trailing_zeros(rest)
+                rest &= rest - 1
+                above = count + popcount(bits >> k) - 1
+                if above < BIN_ENTRIES:
+                    slot = desk.scratch.draw_list[start + k]
+                    entry = Ptr[BinEntry](found.entries) + (BIN_ENTRIES - 1 - above)
+                    list_primitive(desk, entry, slot, left, top, right, bottom)
+            count += popcount(bits)
+    if my_share(1) != 0:
+        found.column = u16(column)
+        found.row = u16(row)
+        found.solid = u16(solid)
+        found.colour = colour
+        found.count = 0 if solid != 0 else count
+
+
+@device
+def listed_primitive(desk: Ptr[Desk], k: u32) -> Ptr[Primitive]:
+    """The primitive at this place of the draw list."""
+    return desk_primitive(desk, u32(desk.scratch.draw_list[k]))
+
+
+@device
+def list_primitive(desk: Ptr[Desk], entry: Ptr[BinEntry], slot: u16, left: i32, top: i32, right: i32, bottom: i32):
+    """Write down in a bin what a tile shows of a primitive."""
+    p = desk_primitive(desk, u32(slot))
+    first = u32(0)
+    glyphs = u32(1)
+    if p.kind == P_TEXT:
+        first, glyphs = touching_glyphs(desk, p, left, top, right, bottom)
+    elif shows_no_edge(p, left, top, right, bottom):
+        glyphs = u32(PLAIN)
+    entry.slot = slot
+    entry.first = first
+    entry.count = u16(glyphs)
