@@ -17,7 +17,7 @@ from lanewise.arm64.finding import Code
 from lanewise.arm64.lane_machine import PARAMETERS
 from lanewise.arm64.machine import LEFT, RUNNING
 from lanewise.arm64.translator import END, UNIT_PARAMETERS, UnitTranslator, unit_name
-from lanewise.arm64.units import SMALL, SMALL_ON_GPU, Unit, find_units
+from lanewise.arm64.units import Unit, find_units
 
 _PIECE = 3000
 """Instructions in a piece, or a unit more."""
@@ -30,7 +30,7 @@ class Translation:
         self, gpu: bool, content: bytes, base: int, entries: Sequence[int], start: int, calls: bool = True
     ) -> None:
         self._gpu, self._start, self._code = gpu, start, Code(content, base)
-        self._units = find_units(self._code, entries, calls, SMALL_ON_GPU if gpu else SMALL)
+        self._units = find_units(self._code, entries, calls)
 
     @property
     def size(self) -> int:

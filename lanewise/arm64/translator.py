@@ -72,8 +72,6 @@ class UnitTranslator(LaneMachine):
         """What is put back where the unit is left."""
         self._outs: list[tuple[int, int | None]] = []
         """Blocks that leave, and for where, if that is known."""
-        self._turns: dict[str, str] = {}
-        """Ways from block to block on a GPU: their labels, and a line that gives the number of where they lead."""
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
@@ -201,8 +199,6 @@ class UnitTranslator(LaneMachine):
             self._block(block)
         if self._whole:
             self._dispatch()
-        if self._turns:
-            self._meet()
         behind = set_behind(self._uses)
         for at, target in self._outs:
             self._out(at, target, behind[at] & self._late)
@@ -310,7 +306,7 @@ class UnitTranslator(LaneMachine):
         uses = self._uses[self._at]
         if target.known and target.number in self._unit.blocks:
             uses.ways = (*uses.ways, target.number)
-            return self._turn(target.number) if self.gpu and target.number != self._at else f"at_{target.number:x}"
+            return f"at_{target.number:x}"
         if not target.known:
             self.emit(f"store {target.typed}, ptr %at.pc")
             if self._whole:
@@ -318,29 +314,6 @@ class UnitTranslator(LaneMachine):
         out = self._at, target.number if target.known else None
         self._outs.append(out)
         return _out_label(*out)
-
-    def _turn(self, target: int) -> str:
-        """On a GPU blocks go on by way of one place, where lanes meet whose ways had parted.
-
-        LLVM must not know which block is next, or it would go there directly; that is done for loops of one block only.
-        """
-        label = f"to_{self._at:x}_{target:x}"
-        if label not in self._turns:
-            number = list(self._unit.blocks).index(target)
-            self._turns[label] = f'%n.{label} = call i32 asm "mov.u32 $0, $1;", "=r,n"(i32 {number})'
-        return label
-
-    def _meet(self) -> None:
-        for label, hidden in self._turns.items():
-            self.start(label)
-            self.emit(hidden)
-            self.emit(f"store i32 %n.{label}, ptr %block")
-            self.emit("br label %meeting")
-        self.head.append("%block = alloca i32")
-        self.start("meeting")
-        block = self.assign(32, "load i32, ptr %block")
-        cases = " ".join(f"i32 {number}, label %at_{at:x}" for number, at in enumerate(self._unit.blocks))
-        self.emit(f"switch {block.typed}, label %nowhere [ {cases} ]")
 
     def _out(self, at: int, target: int | None, names: Iterable[str]) -> None:
         """Leave behind a block for an address that is known, or that the lane's state has already."""

@@ -6,7 +6,7 @@ from assembler import add, add_imm, b, bne, br, hlt, movz, program, subs_imm
 import lanewise as lw
 from lanewise.arm64.finding import Code
 from lanewise.arm64.linux import hot, run_linux
-from lanewise.arm64.units import SMALL_ON_GPU, find_units
+from lanewise.arm64.units import find_units
 
 LINK = 30
 FUNCTIONS = 150
@@ -50,11 +50,11 @@ def call_each_other():
     return program(*code, hlt()), 4 * len(code)
 
 
-@pytest.mark.parametrize("step", [1, 4])
+@pytest.mark.parametrize("step", [1, 8])
 def test_lanes_go_from_unit_to_unit_as_the_interpreter_does(step, device):
     code, end = call_each_other()
     entries = [44 * number for number in range(0, FUNCTIONS, step)]
-    many = len(find_units(Code(code, 0), entries, calls=True, small=SMALL_ON_GPU)) > 1
+    many = len(find_units(Code(code, 0), entries, calls=True)) > 1
     assert many == (step == 1)  # of fewer functions all is one unit
     found = []
     for translated in (False, True):
