@@ -318,6 +318,10 @@ class ParallelCPU:
             address, (whole(value, "value", -(2**31), 2**32 - 1) & 2**32 - 1).to_bytes(4, "little"), number
         )
 
+    def modified_place(self, number: int) -> int:
+        """Where on the device it is said that a lane's translated code has been changed."""
+        return int(self._modified.address) + 8 * (lane_number(number, self._lanes) if self._spacing else 0)
+
     def memory_place(self, number: int) -> int:
         """Where on the device a lane's memory begins."""
         return int(self._memory.address) + lane_number(number, self._lanes) * self._spacing
@@ -333,7 +337,8 @@ class ParallelCPU:
 
         What lanes do stays the same, but for the time. A lane that changes that code is interpreted from then on.
         """
-        code = self.read_memory(base, count)
+        base, count = -(-base // 4) * 4, (base + count) // 4 * 4 - -(-base // 4) * 4  # instructions are whole words
+        code = self.read_memory(base, max(0, count))
         if self._spacing and not (self.read_memory_all(base, count) == np.frombuffer(code, np.uint8)).all():
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
         wanted = self.pcs if entries is None else listed(entries, "entries")

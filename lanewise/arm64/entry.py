@@ -7,8 +7,11 @@ from lanewise.arm64.lane_machine import PARAMETERS
 from lanewise.arm64.machine import BREAKPOINT, LEFT, RUNNING, WATCHPOINT
 
 ENTRY, FINISH = "arm64_lanes", "arm64_finish"
-_STEPS = 16
-"""Instructions that are interpreted before the translation is tried again; then twice as many, and so on."""
+_STEPS = 17
+"""Instructions that are interpreted before the translation is tried again; then twice as many and three, and so on.
+
+Odd numbers: a lane in a loop of 16 instructions would be at the same one each time, and perhaps never at an entry.
+"""
 _GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 
 
@@ -218,7 +221,8 @@ count_it:
   store i64 %one_more, ptr %count.at
   br label %counted
 counted:
-  %twice = shl i64 %steps, 1
+  %double = shl i64 %steps, 1
+  %twice = add i64 %double, 3
   %longer = call i64 @llvm.umin.i64(i64 %twice, i64 %most)
   %more_steps = select i1 %idle, i64 %longer, i64 {_STEPS}
   %further = add i64 %so_far, %steps

@@ -46,7 +46,7 @@ look again."""
 LONGEST_SLICE = 2**31 - 1
 """Instructions that a lane may run at a time: they are counted in 32 bits."""
 
-FEW_STEPS, SAMPLED_STEPS = 256, 1 << 16
+FEW_STEPS, SAMPLED_STEPS = 257, 65537
 """Instructions that lanes interpret at most before they look for translated code again, and count where they have left
 it; and before they say where they are, where nothing is translated yet."""
 SAMPLE_SLOTS = 4096

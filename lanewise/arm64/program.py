@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from lanewise import lang, settings
+from lanewise import lang
 from lanewise.compiler import OPTIMISED, Cache, Job, Target, bundle, compile_guest, default_cache, unbundle
 
 _LARGE = 10_000
@@ -102,16 +101,11 @@ def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[byte
 
 
 def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
-    """Compile pieces as they come."""
+    """Compile pieces side by side."""
     from lanewise.arm64.exact.library import declared, inside
 
     common = _common(target) + (inside(target) if target.kind == "nvptx" else declared())
-    with ThreadPoolExecutor(settings.cpu_threads() + 1) as pool:
-
-        def compiled(text: str) -> bytes:
-            return compile_guest([Job(common + text, target, "arm64", level)], cache=None)[0]
-
-        return [made.result() for made in [pool.submit(compiled, text) for text in pieces]]
+    return compile_guest([Job(common + text, target, "arm64", level) for text in pieces], cache=None)
 
 
 @cache

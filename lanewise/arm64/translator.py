@@ -70,7 +70,7 @@ class UnitTranslator(LaneMachine):
         self._uses: dict[int, Uses] = {}
         self._late = _REGISTERS | _FLAGS if whole else _FLAGS
         """What is put back where the unit is left."""
-        self._outs: list[tuple[int, int | None]] = []
+        self._outs: dict[tuple[int, int | None], None] = {}
         """Blocks that leave, and for where, if that is known."""
 
     # --- registers ---------------------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ class UnitTranslator(LaneMachine):
             if self._whole:
                 return "dispatch"
         out = self._at, target.number if target.known else None
-        self._outs.append(out)
+        self._outs[out] = None
         return _out_label(*out)
 
     def _out(self, at: int, target: int | None, names: Iterable[str]) -> None:

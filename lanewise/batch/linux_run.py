@@ -58,7 +58,7 @@ class LinuxRun:
         self.device_name: str = self._device.name
         self._cpu: ParallelCPU | None = self._make_cpu(_lanes_at_once(self._device, self._size, task.lanes))
         self._most = self._cpu.get_num_lanes()
-        self._hot = HotCode(self._cpu, self._program)
+        self._hot: HotCode | None = HotCode(self._cpu, self._program)
         self._cpu.prepare()  # compiled now, before lanes begin and their time is taken
         self._environment = [os.fsencode(f"{name}={value}") for name, value in task.environment.items()]
         self._deadline: float | None = None
@@ -98,7 +98,7 @@ class LinuxRun:
             self._wish = self._wish or INTERRUPTED
             raise
         finally:
-            self._cpu = None
+            self._cpu = self._hot = None
             self._mounts.close()
             self.stopped = self._wish
 
@@ -152,6 +152,7 @@ class LinuxRun:
 
     def _start(self, first: int, count: int) -> Wave:
         assert self._cpu is not None
+        assert self._hot is not None
         if first:
             self._cpu.begin_anew()
         inputs = self.task.inputs

@@ -108,6 +108,33 @@ def test_where_lanes_were_not_in_translated_code_is_counted(device):
     assert int(cpu.get_lane_registers(0)[1]) == 1000
 
 
+@pytest.mark.parametrize("behind", [[], [0]])
+def test_a_branch_to_what_follows_it_is_translated(behind, device):
+    """Both of its ways lead out of the translation: to its end, or to what is no instruction."""
+    code = program(subs_imm(1, 1, 1), bne(1))
+    cpu = lw.ParallelCPU(1, 4096, device=device)
+    cpu.load_program(code + program(*behind, hlt()))
+    cpu.set_pc_all(0)
+    cpu.translate(0, len(code) + 4 * len(behind), [0])
+    assert cpu.execute(100).stop_reasons == (["undefined instruction"] if behind else ["hlt"])
+
+
+@pytest.mark.parametrize("length", [8, 16, 32])
+def test_lanes_come_back_to_translated_code_wherever_they_are_in_a_loop(length):
+    """They are 3 instructions behind its head when a slice ends, and so are all looks that are as many apart."""
+    code = program(movz(2, 1), movz(2, 2), movz(2, 3), *[add_imm(1, 1, 1)] * (length - 2), subs_imm(0, 0, 1))
+    code += program(bne(1 - length), hlt())
+    cpu = lw.ParallelCPU(1, 4096, device="cpu")
+    cpu.load_program(code)
+    cpu.set_registers_lane(0, {0: 1 << 20})
+    cpu.set_pc_all(0)
+    cpu.translate(0, len(code), [0])
+    cpu.execute(1 << 16)  # now it is in the midst of a block
+    before = sum(cpu.untranslated().values())
+    assert cpu.execute(1 << 16).stop_reasons == ["cycles"]
+    assert sum(cpu.untranslated().values()) > before  # it has left translated code again, so it was there
+
+
 def test_functions_begin_where_something_calls_them():
     code = program(bl(3), hlt(), hlt(), bl(-2), bl(100))
     assert Code(code, 0x400).called() == [0x404, 0x40C]
@@ -145,3 +172,12 @@ def test_what_a_program_spends_its_time_in_is_translated_and_remembered(build, m
         assert (found.reason, found.instructions) == ("cycles", 20_000_000)
         assert bool(used[0]) == remembered
         assert used[-1] > 0
+
+
+def test_code_that_a_call_of_the_system_has_written_is_not_run_as_it_was(build, monkeypatch):
+    monkeypatch.setattr(hot, "_FIRST_LOOK", 0.001)
+    monkeypatch.setattr(hot, "_LONGER", 10**6)
+    monkeypatch.setattr(hot, "Thread", AtOnce)
+    for _ in range(2):  # what is hot is remembered
+        found = run_linux(build("rewrites"), stdin=movz(0, 2).to_bytes(4, "little"), device="cpu")[0]
+        assert (found.reason, found.exit_code) == ("exit", 0)

@@ -61,6 +61,7 @@ class FarMemory(LaneMemory):
     def write(self, address: int, data: bytes) -> None:
         if data:
             self.check(address, len(data))
+            self.note_write(address, len(data))
             self.waiting.append((address, data))
             self._ahead.note(self, len(data))
 

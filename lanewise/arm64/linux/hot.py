@@ -18,8 +18,7 @@ from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.finding import Code
 from lanewise.arm64.linux.elf import Program
 from lanewise.arm64.runners import Wanted
-from lanewise.compiler import Cache, default_cache
-from lanewise.errors import LanewiseError
+from lanewise.compiler import Cache, Target, default_cache
 
 _FIRST_LOOK, _LONGER = 0.2, 2
 """Seconds that lanes run before it pays to translate anything, and how many times as many to the next look."""
@@ -34,6 +33,7 @@ class HotCode:
 
     def __init__(self, cpu: ParallelCPU, program: Program) -> None:
         self._cpu = cpu
+        self._start = cpu.memory_start
         first = min(one.address for one in program.segments if one.executable)
         end = max(one.address + one.size for one in program.segments if one.executable)
         image = program.image()
@@ -45,13 +45,15 @@ class HotCode:
         cpu.use_translation(self._now)
         self._content = Code(code, base)
         self._starts = self._content.called()
+        self.code = range(base, base + len(code))
+        """Where the program's instructions are."""
         self._next: Wanted | None = None
         self._work: Thread | None = None
         self._pause = _FIRST_LOOK
-        self._look_at = 0.0
+        self._look_at: float | None = None
 
     def _wanted(self, base: int, code: bytes, entries: Iterable[int]) -> Wanted:
-        return Wanted(base, code, tuple(sorted(entries)), self._cpu.memory_start, calls=False)
+        return Wanted(base, code, tuple(sorted(entries)), self._start, calls=False)
 
     def _remembered(self) -> tuple[int, ...]:
         stored = default_cache().get(self._key)
@@ -60,7 +62,8 @@ class HotCode:
     def begin(self) -> None:
         """Lanes have been loaded with the program."""
         self._cpu.use_translation(self._now)
-        self._look_at = time.monotonic() + self._pause
+        if self._look_at is None:
+            self._look_at = time.monotonic() + self._pause
 
     def look(self) -> None:
         """Have lanes go on by what was translated, and translate more if they need it. Called often."""
@@ -72,21 +75,19 @@ class HotCode:
                 self._now, self._next = self._next, None
                 self._cpu.use_translation(self._now)
         now = time.monotonic()
-        if now < self._look_at:
+        if self._look_at is None or now < self._look_at:
             return
         self._pause *= _LONGER
         self._look_at = now + self._pause
-        if entries := self._hot():
-            wanted = self._wanted(self._now.base, self._now.code, {*self._now.entries, *entries})
-            self._work = Thread(target=self._translate, args=(wanted,), daemon=True)
-            self._work.start()
+        given = self._now, self._cpu.untranslated(), self._cpu.runner.target
+        self._work = Thread(target=self._translate, args=given, daemon=True)
+        self._work.start()
 
-    def _hot(self) -> list[int]:
+    def _hot(self, now: Wanted, samples: dict[int, int]) -> list[int]:
         """Where functions begin in which lanes were interpreted most of the time."""
-        code = range(self._now.base, self._now.base + len(self._now.code))
-        counts = {address: count for address, count in self._cpu.untranslated().items() if address in code}
+        counts = {address: count for address, count in samples.items() if address in self.code}
         total, taken = sum(counts.values()), 0
-        known, found = set(self._now.entries), list[int]()
+        known, found = set(now.entries), list[int]()
         for address in sorted(counts, key=lambda address: -counts[address]):
             if taken >= total * _SHARE or len(found) == _MOST_NEW:
                 break
@@ -111,11 +112,13 @@ class HotCode:
                 break
         return entry, covered | {address}
 
-    def _translate(self, wanted: Wanted) -> None:
-        """Compile it into the cache; a program that cannot be translated goes on as before."""
+    def _translate(self, now: Wanted, samples: dict[int, int], target: Target) -> None:
+        """Compile what is hot into the cache; a program that cannot be translated goes on as before."""
         try:
-            wanted.pieces(self._cpu.runner.target)
-        except LanewiseError:
+            if entries := self._hot(now, samples):
+                wanted = self._wanted(now.base, now.code, {*now.entries, *entries})
+                wanted.pieces(target)
+                default_cache().put(self._key, np.array(wanted.entries, np.uint64).tobytes())
+                self._next = wanted
+        except Exception:  # whatever it is, among it that the process ends: nobody waits for this
             return
-        default_cache().put(self._key, np.array(wanted.entries, np.uint64).tobytes())
-        self._next = wanted

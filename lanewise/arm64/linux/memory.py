@@ -24,6 +24,17 @@ class LaneMemory:
         self._bias = place - start
         self.start = start
         self.end = start + size
+        self._code = range(0)
+        self._modified = 0
+
+    def watch(self, code: range, modified: int) -> None:
+        """Say at a place of the device if some of the code is written, as lanes do: it may be translated."""
+        self._code, self._modified = code, modified
+
+    def note_write(self, address: int, count: int) -> None:
+        """Bytes from there on are about to be set."""
+        if address < self._code.stop and self._code.start < address + count:
+            self._runner.write(self._modified, (1).to_bytes(8, "little"))
 
     def check(self, address: int, count: int) -> None:
         """EFAULT unless all of it is there."""
@@ -41,6 +52,7 @@ class LaneMemory:
         """Set bytes from there on."""
         if data:
             self.check(address, len(data))
+            self.note_write(address, len(data))
             self._runner.write(self._bias + address, data)
 
     def words(self, address: int, layout: str) -> tuple[int, ...]:

@@ -55,6 +55,7 @@ class Wave:
         for number, start in enumerate(starts):
             place = cpu.memory_place(number), cpu.memory_start, cpu.memory_size
             memory = LaneMemory(cpu.runner, *place) if ahead is None else FarMemory(ahead, *place)
+            memory.watch(hot.code, cpu.modified_place(number))
             process = Process(
                 first + number, memory, Heap(memory, layout.heap, layout.stack), mounts, name, start.streams, seed
             )
