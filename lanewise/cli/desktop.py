@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lanewise.desktop import ui
     from lanewise.desktop.display.runner import Runner
 
-NEEDED = ("PIL", "aiohttp")
+NEEDED = {"PIL": "Pillow", "aiohttp": "aiohttp"}
 STATS_SECONDS = 2.0
 
 
@@ -39,13 +39,18 @@ def desktop(
     stats: Annotated[bool, typer.Option("--stats", help="Say what frames take, and at the end.")] = False,
 ) -> None:
     """Open a desktop whose widgets live on the device: in a window, or as a page on this machine."""
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if not 0 <= port < 2**16:
+        raise UsageMistake(f"--port is {port}; it is a number from 0 to 65,535")
+    if seconds is not None and not seconds >= 0:
+        raise UsageMistake(f"--seconds is {seconds:g}; it is 0 or more")
+    missing = [name for module, name in NEEDED.items() if importlib.util.find_spec(module) is None]
     if missing:
         raise lw.LanewiseError(f"the desktop needs {' and '.join(missing)}: pip install 'lanewise[desktop]'")
     from lanewise.desktop import ui
     from lanewise.desktop.display.canvas import has_screen, show_window
 
     made = ui.Desktop(*_windows(file), width=width, height=height, device=device, theme=theme, groups=groups)
+    made.report = traceback.print_exception  # one handler that fails does not end the desktop
     if has_screen() and not page:
         with contextlib.suppress(lw.LanewiseError):  # no toolkit for windows: the page needs none
             show_window(made, "Lanewise")
@@ -69,12 +74,16 @@ def _windows(file: Path | None) -> Sequence[ui.Window]:
         found: Any = getattr(module, "windows", None)
         if not callable(found):
             raise UsageMistake(f"{file} has no function windows(); it gives the windows of the desktop as a list")
-        return list(found())
+        windows = found()
     except lw.LanewiseError:
         raise
     except Exception as error:
-        lines = [entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == str(file)]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [entry.lineno for entry in frames if Path(entry.filename).resolve() == file.resolve()]
         raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {type(error).__name__}: {error}") from None
+    if not isinstance(windows, list | tuple):
+        raise UsageMistake(f"windows() in {file} gave {windows!r}; it gives a list of windows")
+    return windows
 
 
 async def _serve(made: ui.Desktop, port: int, seconds: float | None, stats: bool) -> None:

@@ -143,6 +143,8 @@ def test_the_command_shows_the_windows_of_a_file(tmp_path):
         ([str(HERE / "test_display.py")], "test_display.py:13: ModuleNotFoundError: No module named 'hand'"),
         (["--theme", "pink"], "theme is 'pink'; it is light or dark"),
         (["--width", "100000"], "which is 3,840 x 2,160 pixels"),
+        (["--port", "80000"], "--port is 80000; it is a number from 0 to 65,535"),
+        (["--seconds", "-1"], "--seconds is -1; it is 0 or more"),
     ],
 )
 def test_mistakes_end_the_command_with_one_sentence(arguments, said):
@@ -151,3 +153,44 @@ def test_mistakes_end_the_command_with_one_sentence(arguments, said):
     assert process.returncode in (1, 2)
     assert said in complaints
     assert len(complaints.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("ui.Window('One')", "gave <Window>; it gives a list of windows"),
+        (
+            "[\n        ui.Buton('a')]",
+            "mine.py:4: AttributeError: module 'lanewise.desktop.ui' has no attribute 'Buton'",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_line(given, said, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(f"from lanewise.desktop import ui\ndef windows():\n    return {given}\n")
+    monkeypatch.chdir(tmp_path)
+    with command("mine.py") as process:  # by a name that is not the whole path
+        _, complaints = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert said in complaints
+
+
+def test_a_desktop_goes_on_if_somebody_is_told_of_what_handlers_raise(device):
+    def fail(event):
+        raise ValueError("a mistake of somebody")
+
+    button = ui.Button("Press", on_click=fail)
+    desktop = ui.Desktop(ui.Window("Test", button), width=480, height=360, device=device, groups="one")
+    desktop.settle()
+    x, y, width, height = button.box
+
+    def press(time_ms):
+        for kind in ("pointer_move", "pointer_down", "pointer_up"):
+            desktop.send({"event_type": kind, "x": x + width / 2, "y": y + height / 2, "button": 1})
+        desktop.settle(time_ms)
+
+    with pytest.raises(ValueError, match="a mistake of somebody"):
+        press(4000)
+    told = []
+    desktop.report = told.append
+    press(8000)
+    assert [str(error) for error in told] == ["a mistake of somebody"]

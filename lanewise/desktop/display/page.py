@@ -109,7 +109,9 @@ class Page:
             self._offer()
             return answer
         if request.cookies.get(COOKIE) not in self._sessions:
-            raise web.HTTPForbidden(text="this address was used already; `lanewise desktop` has printed another one")
+            raise web.HTTPForbidden(
+                text="this address was used already, or lacks its token: `lanewise desktop` has printed one that works"
+            )
         return web.FileResponse(FILES / "page.html", headers=HEADERS)
 
     async def _file(self, request: web.Request) -> web.StreamResponse:

@@ -78,6 +78,8 @@ class Desktop:
             node.desktop = self
         self._started = time.monotonic()
         self._heard: list[Callable[[Event], Any]] = []
+        self.report: Callable[[Exception], None] | None = None
+        """Told of what handlers raise; without it the frame's step raises that."""
         self.last: Frame | None = None
 
     @property
@@ -162,8 +164,16 @@ class Desktop:
             event = Event(node, numbers.NOTICE_NAMES[kind], float(notice["value"]), int(notice["detail"]))
             for handler in (node.handlers.get(kind), *self._heard):
                 if handler is not None:
-                    handler(event)
+                    self._call(handler, event)
         return frame
+
+    def _call(self, handler: Callable[[Event], Any], event: Event) -> None:
+        try:
+            handler(event)
+        except Exception as error:
+            if self.report is None:
+                raise
+            self.report(error)
 
     @property
     def restless(self) -> bool:
