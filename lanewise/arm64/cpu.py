@@ -337,13 +337,15 @@ class ParallelCPU:
 
         What lanes do stays the same, but for the time. A lane that changes that code is interpreted from then on.
         """
-        base, count = -(-base // 4) * 4, (base + count) // 4 * 4 - -(-base // 4) * 4  # instructions are whole words
-        code = self.read_memory(base, max(0, count))
-        if self._spacing and not (self.read_memory_all(base, count) == np.frombuffer(code, np.uint8)).all():
+        address_range(base, count, self._size, self._start)
+        first = -(-base // 4) * 4  # instructions are whole words
+        length = max(0, (base + count) // 4 * 4 - first)
+        code = self.read_memory(first, length)
+        if self._spacing and not (self.read_memory_all(first, length) == np.frombuffer(code, np.uint8)).all():
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
         wanted = self.pcs if entries is None else listed(entries, "entries")
         starts = tuple(sorted({whole(one, "an entry", 0, 2**64 - 1) for one in wanted}))
-        self._translation = Wanted(base, code, starts, self._start)
+        self._translation = Wanted(first, code, starts, self._start)
         self._modified.set(np.zeros_like(self._modified.get()))
 
     def use_translation(self, wanted: Wanted | None) -> None:

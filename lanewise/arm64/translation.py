@@ -69,7 +69,8 @@ class Translation:
         table = f"@arm64_functions = internal constant [{len(self._units) + 1} x ptr] [{functions}]\n"
         none = f"define internal void @arm64_none({UNIT_PARAMETERS}) {{\n{_none()}}}\n"
         looking = _looking(self._code.base, len(self._code.content) // 4)
-        return "".join([*declared, table, none, (_gpu_going if self._gpu else _host_going)(looking, self._units)])
+        going = _gpu_going(looking, self._units) if self._gpu else _host_going(looking)
+        return "".join([*declared, table, none, going])
 
 
 def _declared(names: Sequence[str]) -> list[str]:
@@ -148,17 +149,14 @@ def _end() -> str:
 """
 
 
-_GIVEN = UNIT_PARAMETERS
-
-
-def _host_going(looking: str, units: Sequence[Unit]) -> str:
+def _host_going(looking: str) -> str:
     return f"""define void @arm64_go({UNIT_PARAMETERS}) {{
 begin:
-{looking.replace("%BEFORE", "%begin")}  musttail call void %function({_GIVEN})
+{looking.replace("%BEFORE", "%begin")}  musttail call void %function({UNIT_PARAMETERS})
   ret void
 }}
 define void @arm64_translated({PARAMETERS}) {{
-{_begin()}  call void @arm64_go({_GIVEN})
+{_begin()}  call void @arm64_go({UNIT_PARAMETERS})
 {_end()}  ret void
 }}
 """
@@ -191,7 +189,7 @@ none:
   store i64 {LEFT}, ptr %reason
   br label %over
 go:
-  call void {called}({_GIVEN})
+  call void {called}({UNIT_PARAMETERS})
   %why = load i64, ptr %reason
   %more = icmp eq i64 %why, {RUNNING}
   br i1 %more, label %again, label %over

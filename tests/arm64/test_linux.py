@@ -117,7 +117,7 @@ def filled(path):
 def test_files(build, qemu, tmp_path):
     program = build("files")
     there, here = filled(tmp_path / "there"), filled(tmp_path / "here")
-    assert outcome(program, ["files"], dirs={"/work": here}) == qemu(program, ["files"], cwd=there)
+    assert outcome(program, ["files"], dirs={"/home": here}) == qemu(program, ["files"], cwd=there)
     assert sorted(os.listdir(here)) == sorted(os.listdir(there))
 
 
@@ -130,14 +130,14 @@ def opened(program, ways, dirs):
 def test_no_way_out(build, tmp_path):
     (tmp_path / "secret").write_text("secret")
     given, other = filled(tmp_path / "given"), filled(tmp_path / "other")
-    dirs = {"/work": given, "/x/other": other}
+    dirs = {"/home": given, "/x/other": other}
     ways = [
-        "../secret", "outside", "absolute", "up/secret", "up/other/given.txt", "/etc/passwd", "/work/../secret",
-        "/work/../../secret", "given.txt/../../secret", "./up/../secret", str(tmp_path / "secret"),
+        "../secret", "outside", "absolute", "up/secret", "up/other/given.txt", "/etc/passwd", "/home/../secret",
+        "/home/../../secret", "given.txt/../../secret", "./up/../secret", str(tmp_path / "secret"),
         "/proc/self/environ", "/dev/mem", "", "/new", "../new", "up/new", "/x/new",
     ]  # fmt: skip
     assert opened(build("opens"), ways, dirs) == [[]] * len(ways)
-    inside = ["given.txt", "/x/other/given.txt", "../work/given.txt", "/x/../work/./inside", "/work/../x/other/inside"]
+    inside = ["given.txt", "/x/other/given.txt", "../home/given.txt", "/x/../home/./inside", "/home/../x/other/inside"]
     assert opened(build("opens"), inside, dirs) == [["opened", "found", "readable", "writable"]] * 5
     # The root is there as a directory that leads to those which were given.
     assert opened(build("opens"), ["/", "/x", "."], dirs) == [["opened", "found", "readable"]] * 3
@@ -264,7 +264,7 @@ def test_load_elf(build):
         ({"stdin": [5]}, "stdin is int; it is bytes or text"),
         ({"env": [["A=1"]]}, "it is a dictionary of texts"),
         ({"dirs": {"work": "/tmp"}}, "is to begin with a slash"),
-        ({"dirs": {"/work": "/nowhere/at/all"}}, "there is no directory /nowhere/at/all"),
+        ({"dirs": {"/home": "/nowhere/at/all"}}, "there is no directory /nowhere/at/all"),
         ({"timeout": 0}, "timeout is 0"),
         ({"timeout": "5"}, "timeout is '5'; it is a number of seconds above 0"),
         ({"timeout": float("nan")}, "timeout is nan"),

@@ -96,7 +96,7 @@ def test_files_are_the_same(build, tmp_path, monkeypatch):
         folder.mkdir()
         (folder / "given.txt").write_text("given\n")
         (folder / "inside").symlink_to("given.txt")
-        result = run_linux(build("files"), dirs={"/work": folder}, timeout=60)
+        result = run_linux(build("files"), dirs={"/home": folder}, timeout=60)
         found.append((facts(result), sorted(os.listdir(folder))))
         monkeypatch.setattr(runners, "CpuRunner", FarRunner)
     assert found[0] == found[1]

@@ -423,6 +423,7 @@ def test_lanes_that_cannot_be_had_are_refused(call, said):
         (lambda cpu: cpu.load_program(None), "program is NoneType; it is bytes, or an array"),
         (lambda cpu: cpu.set_registers_lane(0, 5), "registers is 5; it is a list"),
         (lambda cpu: cpu.translate(0, 8, 5), "entries is 5; it is a list"),
+        (lambda cpu: cpu.translate("0", 8), "address is '0'; it is a whole number"),
         (lambda cpu: setattr(cpu, "registers", [[1, 2], [3]]), None),
         (lambda cpu: cpu.debugger.remove_breakpoint("x"), "address is 'x'; it is a whole number"),
         (lambda cpu: cpu.debugger.add_watchpoint(8, 8, ["r"]), "access is ['r']; it is 'r', 'w' or 'rw'"),
