@@ -10,6 +10,9 @@ RING_EVENTS = 256
 FRAME_EVENTS = 64
 """How many events one frame takes from the ring; what is beyond waits for the next frame."""
 MAX_GLYPHS = 4096
+SMALLEST_TEXT = 10
+LARGEST_TEXT = 64
+"""Pixels of a font size, between which the fields of distances give sharp letters."""
 SLOTS = 8
 """How many primitives one widget may draw."""
 MAX_PRIMITIVES = MAX_WIDGETS * SLOTS

@@ -158,7 +158,7 @@ def test_mistakes_end_the_command_with_one_sentence(arguments, said):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("ui.Window('One')", "gave <Window>; it gives a list of windows"),
+        ("ui.Window('One')", "gave <Window 'One'>; it gives a list of windows"),
         (
             "[\n        ui.Buton('a')]",
             "mine.py:4: AttributeError: module 'lanewise.desktop.ui' has no attribute 'Buton'",

@@ -81,27 +81,3 @@ def test_a_handler_draws_on_a_canvas_and_another_changes_the_theme(device):
 def test_a_widget_has_one_handler_on_the_device():
     with pytest.raises(lw.ArgumentError, match="two handlers on the device"):
         ui.Button("x", on_click=count_up, on_double_click=mirror)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (lambda: ui.Button("x", on_click=3), "a handler is a function, not 3"),
-        (lambda: ui.Column("text"), "write ui.Label"),
-        (lambda: ui.Button("x", colr="red"), "Button has no 'colr'; its style has"),
-        (lambda: ui.Label("x", colour="red"), "written #rrggbb"),
-        (lambda: ui.Slider(0, minimum=1, maximum=1), "above its minimum"),
-        (lambda: ui.Menu([], chosen=0), "has no line 0"),
-        (lambda: ui.Field("abc", capacity=2), "the field holds 2"),
-        (lambda: ui.Image([[1, 2]]), "height x width x 3 or 4"),
-        (lambda: ui.Button("x").text, "not on a desktop yet"),
-        (lambda: ui.Desktop(*[ui.Label("x") for _ in range(300)], device="cpu"), "a desktop holds 256"),
-        (lambda: ui.Desktop(ui.Button("x", target=ui.Label("y")), device="cpu"), "is not on the desktop"),
-        (lambda: ui.Desktop(theme="pink", device="cpu"), "light or dark"),
-        (lambda: ui.Desktop(device="cpu").send({"event_type": "wheel", "x": "left"}), "of an event are numbers"),
-        (lambda: ui.Desktop(ui.Label("x", width="wide"), device="cpu"), "node 1: width is 'wide'"),
-    ],
-)
-def test_mistakes_are_named(wrong, said):
-    with pytest.raises(lw.ArgumentError, match=said):
-        wrong()

@@ -13,6 +13,7 @@ import numpy as np
 
 from lanewise.desktop import limits
 from lanewise.desktop.ui import Desktop
+from lanewise.desktop.ui.events import Input, read_event
 
 KEPT_TIMES = 4096
 """How many frame times and latencies are remembered for statistics."""
@@ -56,7 +57,7 @@ class Runner:
         self.period = 1 / rate
         self.on_tiles: Callable[[Array, Array], None] | None = None
         self.failure: BaseException | None = None
-        self._events: deque[tuple[Mapping[str, Any], float]] = deque()
+        self._events: deque[tuple[list[Input], float]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
         self._wake = threading.Event()
         self._closing = False
@@ -86,10 +87,14 @@ class Runner:
         return self._thread.is_alive()
 
     def send(self, event: Mapping[str, Any]) -> None:
-        """Put an event in line, in the vocabulary of rendercanvas; with too many in line it is left out."""
+        """Put an event in line, in the vocabulary of rendercanvas; with too many in line it is left out.
+
+        What is wrong with it is raised here, to who sends it, and not in the frame.
+        """
+        inputs = read_event(event)
         if len(self._events) >= MOST_WAITING:
             return
-        self._events.append((event, time.perf_counter()))
+        self._events.append((inputs, time.perf_counter()))
         self._wake.set()
 
     def call(self, function: Callable[[], Any]) -> None:
@@ -150,8 +155,8 @@ class Runner:
             self._calls.popleft()()
         arrivals = []
         for _ in range(min(len(self._events), limits.FRAME_EVENTS)):
-            event, arrived = self._events.popleft()
-            self.desktop.send(event)
+            inputs, arrived = self._events.popleft()
+            self.desktop.put_in_line(inputs)
             arrivals.append(arrived)
         started = time.perf_counter()
         frame = self.desktop.step()

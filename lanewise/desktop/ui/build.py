@@ -14,6 +14,7 @@ from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.structures import NodeLinks
 from lanewise.desktop.layout.style import pack_styles
 from lanewise.desktop.state import Row, Widget
+from lanewise.desktop.ui.checking import name_of
 from lanewise.desktop.ui.controls import LABEL_ROOM
 from lanewise.desktop.ui.node import Node
 from lanewise.errors import ArgumentError
@@ -52,6 +53,16 @@ def build(root: Node) -> Built:
     return Built(nodes, {name: array for name, array in arrays.items() if len(array)}, builder.handlers)
 
 
+def forget(root: Node) -> None:
+    """Let go of the nodes of a tree that did not get on a desktop, so that they can be tried again."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.desktop is None and node.number >= 0:
+            node.number = -1
+            waiting += node.children
+
+
 def _number(root: Node) -> tuple[list[Node], list[int]]:
     nodes: list[Node] = []
     parents: list[int] = []
@@ -59,9 +70,11 @@ def _number(root: Node) -> tuple[list[Node], list[int]]:
     while waiting:
         node, parent, depth = waiting.pop()
         if node.number >= 0:
-            raise ArgumentError(f"{node!r} is in a tree already; every widget has one place")
+            where = path_of([*nodes, node], [*parents, parent], len(nodes))
+            raise ArgumentError(f"{where}: it is in a tree already; every widget has one place")
         if depth >= limits.MAX_DEPTH:
-            raise ArgumentError(f"{node!r} is nested more than {limits.MAX_DEPTH} deep")
+            where = path_of([*nodes, node], [*parents, parent], len(nodes))
+            raise ArgumentError(f"{where}: it is nested more than {limits.MAX_DEPTH} deep")
         node.number = len(nodes)
         nodes.append(node)
         parents.append(parent)
@@ -69,6 +82,17 @@ def _number(root: Node) -> tuple[list[Node], list[int]]:
     if len(nodes) > limits.MAX_WIDGETS:
         raise ArgumentError(f"the tree has {len(nodes)} widgets; a desktop holds {limits.MAX_WIDGETS}")
     return nodes, parents
+
+
+def path_of(nodes: Sequence[Node], parents: Sequence[int], number: int) -> str:
+    """Where a widget is, in words: the widgets around it from the outermost on, without those that only hold others."""
+    names = [name_of(nodes[number])]
+    at = parents[number]
+    while at > 0:  # the root is the desktop itself
+        if type(nodes[at]) is not Node:
+            names.append(name_of(nodes[at]))
+        at = parents[at]
+    return " > ".join(reversed(names))
 
 
 def _links(parents: Sequence[int]) -> np.ndarray[Any, Any]:
@@ -102,7 +126,8 @@ class _Builder:
             widget[name] = value
         widget["target"] = -1 if node.target is None else node.target.number
         if node.target is not None and node.target.number < 0:
-            raise ArgumentError(f"the target of {node!r} is not on the desktop")
+            where = path_of(self.nodes, self.parents, number)
+            raise ArgumentError(f"{where}: its target, {name_of(node.target)}, is not on the desktop")
         self._take_place(number, widget)
         start = len(self.texts)
         self.texts += map(ord, node.initial_text)

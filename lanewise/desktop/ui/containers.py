@@ -6,7 +6,19 @@ import itertools
 from typing import Any, ClassVar
 
 from lanewise.desktop import numbers
-from lanewise.desktop.ui.node import Handler, Node, colours
+from lanewise.desktop.layout.style import Style
+from lanewise.desktop.ui.checking import (
+    FLAG,
+    HANDLER,
+    MAPPING,
+    NOT_NEGATIVE,
+    NUMBER,
+    TEXT,
+    check,
+    or_none,
+    whole_within,
+)
+from lanewise.desktop.ui.node import WIDGET, Handler, Node, Parts, check_children, check_style, colours
 from lanewise.errors import ArgumentError
 
 TITLE_HEIGHT = 40
@@ -48,7 +60,8 @@ class Panel(Node):
     style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "row_gap": 12, "padding": 16}
 
     def __init__(self, *children: Node, background: str | None = None, radius: float = 10, **rest: Any) -> None:
-        super().__init__(*children, fields={"radius": radius} | colours(background, None), **rest)
+        check(self, NOT_NEGATIVE, radius=radius)
+        super().__init__(*children, parts=Parts(fields={"radius": radius, **colours(self, background, None)}), **rest)
 
 
 class Scroll(Node):
@@ -65,7 +78,7 @@ class Scroll(Node):
     }
 
     def __init__(self, *children: Node, **rest: Any) -> None:
-        super().__init__(*children, flags=numbers.CLIPS, **rest)
+        super().__init__(*children, parts=Parts(flags=numbers.CLIPS), **rest)
 
 
 class Popup(Node):
@@ -109,24 +122,56 @@ class Tabs(Node):
     def __init__(
         self, pages: dict[str, Node], *, chosen: int = 0, on_change: Handler | None = None, **rest: Any
     ) -> None:
+        check(self, MAPPING, pages=pages)
         if not pages:
-            raise ArgumentError("tabs need at least one page")
+            raise ArgumentError('Tabs: there are no pages; write ui.Tabs({"title": content})')
+        for title, content in pages.items():
+            check(self, TEXT, **{"a title": title})
+            check(self, WIDGET, **{f"page {title!r}": content})
+        check(self, whole_within(0, len(pages) - 1), chosen=chosen)
+        check(self, or_none(HANDLER), on_change=on_change)
         group = new_group()
         self.tabs: list[Tab] = []
         self.pages: list[Page] = []
         for index, (title, content) in enumerate(pages.items()):
             shown = index == chosen
-            page = Page(content, fields={"group": group}, hidden=not shown, display="flex" if shown else "none")
-            tab = Tab(
-                text=title,
-                fields={"group": group},
-                flags=numbers.FOCUSABLE | (numbers.CHECKED if shown else 0),
-                target=page,
-                handlers={numbers.CHANGED: on_change},
-            )
-            self.tabs.append(tab)
+            parts = Parts(fields={"group": group})
+            page = Page(content, parts=parts, hidden=not shown, display="flex" if shown else "none")
+            flags = numbers.FOCUSABLE | (numbers.CHECKED if shown else 0)
+            self.tabs.append(Tab(parts=Parts(title, flags, parts.fields, {numbers.CHANGED: on_change}), target=page))
             self.pages.append(page)
         super().__init__(Row(*self.tabs, column_gap=2), *self.pages, **rest)
+
+
+class _Title(Node):
+    """The bar of a window, by which it is moved."""
+
+    kind = numbers.TITLE
+    style: ClassVar[dict[str, Any]] = {"height": TITLE_HEIGHT, "flex_shrink": 0}
+
+
+class _Close(Node):
+    """The cross of a window."""
+
+    kind = numbers.CLOSE
+    style: ClassVar[dict[str, Any]] = {
+        "width": 24,
+        "height": 24,
+        "position": "absolute",
+        "inset": (8, 10, "auto", "auto"),
+    }
+
+
+class _Grip(Node):
+    """The corner by which a window is resized."""
+
+    kind = numbers.GRIP
+    style: ClassVar[dict[str, Any]] = {
+        "width": 20,
+        "height": 20,
+        "position": "absolute",
+        "inset": ("auto", 0, 0, "auto"),
+    }
 
 
 class Window(Node):
@@ -149,24 +194,27 @@ class Window(Node):
         gap: float = 14,
         **rest: Any,
     ) -> None:
-        close = Node(flags=numbers.FOCUSABLE, width=24, height=24, position="absolute", inset=(8, 10, "auto", "auto"))
-        close.kind = numbers.CLOSE
-        bar = Node(text=title, flags=numbers.BOLD, height=TITLE_HEIGHT, flex_shrink=0)
-        bar.kind = numbers.TITLE
+        check(self, TEXT, title=title)
+        self.title = _Title(parts=Parts(title, numbers.BOLD))
+        check_children(self, children)
+        check(self, NUMBER, x=x, y=y)
+        check(self, NOT_NEGATIVE, width=width, height=height, gap=gap)
+        check(self, FLAG, resizable=resizable)
+        check_style(self, Style(padding=padding))
+        check(self, or_none(HANDLER), on_close=on_close)
         content = Node(
             *children, flex_direction="column", padding=padding, row_gap=gap, flex_grow=1, flex_basis=0, min_height=0
         )
-        parts = [bar, content, close]
-        if resizable:
-            grip = Node(width=20, height=20, position="absolute", inset=("auto", 0, 0, "auto"))
-            grip.kind = numbers.GRIP
-            parts.append(grip)
+        inside = [self.title, content, _Close(parts=Parts(flags=numbers.FOCUSABLE))]
         super().__init__(
-            *parts,
-            handlers={numbers.CLOSED: on_close},
+            *(inside + [_Grip()] * resizable),
+            parts=Parts(handlers={numbers.CLOSED: on_close}),
             inset=(y, "auto", "auto", x),
             width=width,
             height=height,
             **rest,
         )
-        self.title = bar
+
+    @property
+    def called(self) -> str:
+        return self.title.initial_text

@@ -8,9 +8,30 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lanewise.desktop import numbers
+from lanewise.desktop.limits import IMAGE_PIXELS, MAX_WIDGETS, TEXT_CODES
 from lanewise.desktop.numbers import CHANGED, CHECKED, CLICKED, DOUBLE_CLICKED, DRAWN, FOCUSABLE, SUBMITTED
+from lanewise.desktop.ui.checking import (
+    COLOUR,
+    FLAG,
+    HANDLER,
+    NOT_NEGATIVE,
+    NUMBER,
+    ON_OR_OFF,
+    POSITIVE,
+    TEXT,
+    TEXT_SIZE,
+    TEXTS,
+    check,
+    name_of,
+    number_within,
+    one_of,
+    or_none,
+    place_within,
+    shown,
+    whole_within,
+)
 from lanewise.desktop.ui.containers import Popup, new_group
-from lanewise.desktop.ui.node import Handler, Node, colours
+from lanewise.desktop.ui.node import Handler, Node, Parts, colours
 from lanewise.errors import ArgumentError
 
 LABEL_ROOM = 32
@@ -35,11 +56,13 @@ class Label(Node):
         align: str = "start",
         **rest: Any,
     ) -> None:
-        if align not in ALIGNMENTS:
-            raise ArgumentError(f"align is {align!r}; it is one of {', '.join(ALIGNMENTS)}")
+        check(self, TEXT, text=text)
+        check(self, TEXT_SIZE, size=size)
+        check(self, FLAG, bold=bold, muted=muted)
+        check(self, one_of(*ALIGNMENTS), align=align)
         flags = (numbers.BOLD if bold else 0) | (numbers.MUTED if muted else 0)
-        fields = {"font_size": size, "align": ALIGNMENTS.index(align), **colours(background, colour)}
-        super().__init__(text=text, flags=flags, fields=fields, font_size=size, **rest)
+        fields = {"font_size": size, "align": ALIGNMENTS.index(align), **colours(self, background, colour)}
+        super().__init__(parts=Parts(text, flags, fields), **rest)
 
 
 class Button(Node):
@@ -57,18 +80,47 @@ class Button(Node):
         on_double_click: Handler | None = None,
         **rest: Any,
     ) -> None:
+        check(self, TEXT, text=text)
+        check(self, FLAG, accent=accent)
+        check(self, or_none(HANDLER), on_click=on_click, on_double_click=on_double_click)
         flags = FOCUSABLE | (numbers.ACCENT if accent else 0)
         handlers = {CLICKED: on_click, DOUBLE_CLICKED: on_double_click}
-        super().__init__(text=text, flags=flags, handlers=handlers, **rest)
+        super().__init__(parts=Parts(text, flags, handlers=handlers), **rest)
 
 
 class _Mark(Node):
-    """What a checkbox, a switch and a radio button have in common."""
+    """What a checkbox, a switch and a radio button have in common: `checked`, and the same as a `value` of 0 or 1."""
+
+    accepted = ON_OR_OFF
 
     def __init__(self, text: str, *, checked: bool = False, on_change: Handler | None = None, **rest: Any) -> None:
-        fields = rest.pop("fields", {}) | {"value": float(checked), "toggle": float(checked)}
+        check(self, TEXT, text=text)
+        check(self, FLAG, checked=checked)
+        check(self, or_none(HANDLER), on_change=on_change)
+        fields = {"value": float(checked), "toggle": float(checked)}
         flags = FOCUSABLE | (CHECKED if checked else 0)
-        super().__init__(text=text, flags=flags, fields=fields, handlers={CHANGED: on_change}, **rest)
+        super().__init__(parts=Parts(text, flags, fields, {CHANGED: on_change}), **rest)
+
+    @property
+    def checked(self) -> bool:
+        """Whether it is checked, chosen or on."""
+        return super().checked
+
+    @checked.setter
+    def checked(self, checked: bool) -> None:
+        check(self, FLAG, checked=checked)
+        self.value = float(checked)
+
+    @property
+    def value(self) -> float:
+        """1 if it is checked, chosen or on, else 0."""
+        return float(self.checked)
+
+    @value.setter
+    def value(self, value: float) -> None:
+        check(self, self.accepted, value=value)
+        self._alive().machine.change_widget(self.number, value=value)
+        self.change_flag(CHECKED, bool(value))
 
 
 class Checkbox(_Mark):
@@ -93,20 +145,35 @@ class Radio(_Mark):
     _groups: ClassVar[dict[str, int]] = {}
 
     def __init__(self, text: str, *, group: str, **rest: Any) -> None:
-        number = self._groups.setdefault(group, 0) or new_group()
-        self._groups[group] = number
-        super().__init__(text, fields={"group": number}, **rest)
+        check(self, TEXT, text=text, group=group)
+        if group not in self._groups:
+            self._groups[group] = new_group()
+        super().__init__(text, **rest)
+        self.fields["group"] = self._groups[group]
+
+    @property
+    def value(self) -> float:
+        """1 if it is chosen, else 0."""
+        return super().value
+
+    @value.setter
+    def value(self, value: float) -> None:
+        check(self, self.accepted, value=value)
+        for other in self._alive().nodes if value else ():
+            if isinstance(other, Radio) and other.fields["group"] == self.fields["group"]:
+                other.change_flag(CHECKED, False)
+        self.change_flag(CHECKED, bool(value))
 
 
 class Slider(Node):
-    """A value between two limits, in steps or not."""
+    """A value between two limits, in steps or not; it is the minimum where none is given."""
 
     kind = numbers.SLIDER
     style: ClassVar[dict[str, Any]] = {"height": 28, "min_width": 80, "flex_shrink": 0}
 
     def __init__(
         self,
-        value: float = 0,
+        value: float | None = None,
         *,
         minimum: float = 0,
         maximum: float = 100,
@@ -114,10 +181,16 @@ class Slider(Node):
         on_change: Handler | None = None,
         **rest: Any,
     ) -> None:
+        check(self, NUMBER, minimum=minimum, maximum=maximum)
         if not minimum < maximum:
-            raise ArgumentError(f"a slider's maximum is above its minimum; these are {minimum} and {maximum}")
-        fields = {"value": value, "minimum": minimum, "maximum": maximum, "step": step}
-        super().__init__(flags=FOCUSABLE, fields=fields, handlers={CHANGED: on_change}, **rest)
+            raise ArgumentError(f"Slider: maximum is {maximum}; it is above the minimum, which is {minimum}")
+        self.accepted = number_within(minimum, maximum)
+        check(self, or_none(self.accepted), value=value)
+        check(self, NOT_NEGATIVE, step=step)
+        check(self, or_none(HANDLER), on_change=on_change)
+        start = minimum if value is None else value
+        fields = {"value": start, "minimum": minimum, "maximum": maximum, "step": step}
+        super().__init__(parts=Parts("", FOCUSABLE, fields, {CHANGED: on_change}), **rest)
 
 
 class Progress(Node):
@@ -127,7 +200,10 @@ class Progress(Node):
     style: ClassVar[dict[str, Any]] = {"height": 8, "min_width": 80, "flex_shrink": 0}
 
     def __init__(self, value: float = 0, *, maximum: float = 100, **rest: Any) -> None:
-        super().__init__(fields={"value": value, "maximum": maximum}, **rest)
+        check(self, POSITIVE, maximum=maximum)
+        self.accepted = number_within(0, maximum)
+        check(self, self.accepted, value=value)
+        super().__init__(parts=Parts(fields={"value": value, "maximum": maximum}), **rest)
 
 
 class Field(Node):
@@ -146,12 +222,16 @@ class Field(Node):
         on_submit: Handler | None = None,
         **rest: Any,
     ) -> None:
+        check(self, TEXT, text=text)
+        check(self, whole_within(0, TEXT_CODES), capacity=capacity)
+        check(self, FLAG, secret=secret)
+        check(self, or_none(HANDLER), on_change=on_change, on_submit=on_submit)
         if len(text) > capacity:
-            raise ArgumentError(f"the text has {len(text)} characters; the field holds {capacity}")
+            raise ArgumentError(f"Field: text has {len(text)} characters; the field's capacity is {capacity}")
         fields = {"capacity": capacity, "caret": len(text), "anchor": len(text)}
         flags = FOCUSABLE | (numbers.SECRET if secret else 0)
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
-        super().__init__(text=text, flags=flags, fields=fields, handlers=handlers, **rest)
+        super().__init__(parts=Parts(text, flags, fields, handlers), **rest)
 
 
 class ListRow(Node):
@@ -184,10 +264,16 @@ class List(Node):
         on_submit: Handler | None = None,
         **rest: Any,
     ) -> None:
-        places = [ListRow(fields={"row_count": most_visible, "group": place}) for place in range(most_visible)]
+        check(self, TEXTS, rows=rows)
+        check(self, POSITIVE, row_height=row_height)
+        check(self, whole_within(1, MAX_WIDGETS), most_visible=most_visible)
+        self.accepted = place_within(-1, len(rows) - 1)
+        check(self, self.accepted, chosen=chosen)
+        check(self, or_none(HANDLER), on_change=on_change, on_submit=on_submit)
+        places = [ListRow(parts=Parts(fields={"row_count": most_visible, "group": at})) for at in range(most_visible)]
         fields = {"row_count": len(rows), "row_height": row_height, "value": chosen}
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
-        super().__init__(*places, flags=FOCUSABLE | numbers.CLIPS, fields=fields, handlers=handlers, **rest)
+        super().__init__(*places, parts=Parts("", FOCUSABLE | numbers.CLIPS, fields, handlers), **rest)
         self.rows = rows
 
 
@@ -211,18 +297,30 @@ class Menu(Node):
     style: ClassVar[dict[str, Any]] = {"min_width": 160, "flex_shrink": 0}
 
     def __init__(self, lines: Sequence[str], *, chosen: int = 0, on_change: Handler | None = None, **rest: Any) -> None:
-        if not 0 <= chosen < len(lines):
-            raise ArgumentError(f"a menu of {len(lines)} lines has no line {chosen}")
-        popup = Popup(*(_Item(text=line, fields={"value": index}) for index, line in enumerate(lines)), hidden=True)
-        self.button = _MenuButton(
-            text=lines[chosen],
-            flags=FOCUSABLE,
-            fields={"value": chosen, "row_count": len(lines)},
-            handlers={CHANGED: on_change},
-            target=popup,
-        )
+        check(self, TEXTS, lines=lines)
+        if not lines:
+            raise ArgumentError("Menu: there are no lines; it has at least one")
+        self.accepted = place_within(0, len(lines) - 1)
+        check(self, whole_within(0, len(lines) - 1), chosen=chosen)
+        check(self, or_none(HANDLER), on_change=on_change)
+        items = [_Item(parts=Parts(line, fields={"value": index})) for index, line in enumerate(lines)]
+        popup = Popup(*items, hidden=True)
+        fields = {"value": chosen, "row_count": len(lines)}
+        self.button = _MenuButton(parts=Parts(lines[chosen], FOCUSABLE, fields, {CHANGED: on_change}), target=popup)
         popup.target = self.button
         super().__init__(self.button, popup, **rest)
+
+    @property
+    def value(self) -> float:
+        """The line that is chosen, counted from 0."""
+        return self.button.value
+
+    @value.setter
+    def value(self, value: float) -> None:
+        check(self, self.accepted, value=value)
+        machine = self._alive().machine
+        line = machine.widget(self.children[1].children[int(value)].number)
+        machine.change_widget(self.button.number, value=value, text=line["text"], length=line["length"])
 
 
 class Image(Node):
@@ -231,9 +329,10 @@ class Image(Node):
     kind = numbers.IMAGE
 
     def __init__(self, picture: Any, *, radius: float = 8, **rest: Any) -> None:
-        pixels = as_pixels(picture)
+        check(self, NOT_NEGATIVE, radius=radius)
+        pixels = as_pixels(self, picture)
         size = {"width": pixels.shape[1], "height": pixels.shape[0], "flex_shrink": 0}
-        super().__init__(fields={"radius": radius, **rest.pop("fields", {})}, **{**size, **rest})
+        super().__init__(parts=Parts(fields={"radius": radius}), **{**size, **rest})
         self.picture = pixels
 
 
@@ -245,21 +344,30 @@ class Canvas(Image):
     def __init__(
         self, columns: int, rows: int, *, on_draw: Handler | None = None, background: str = "#ffffff", **rest: Any
     ) -> None:
-        colour = colours(background, None)["background"]
+        check(self, whole_within(1, IMAGE_PIXELS), columns=columns, rows=rows)
+        check(self, whole_within(1, IMAGE_PIXELS), **{"columns times rows": columns * rows})
+        check(self, COLOUR, background=background)
+        check(self, or_none(HANDLER), on_draw=on_draw)
+        colour = colours(self, background, None)["background"]
         blank = np.full((rows, columns), colour, np.uint32).view(np.uint8).reshape(rows, columns, 4)
-        super().__init__(blank, handlers={DRAWN: on_draw}, **rest)
+        super().__init__(blank, **rest)
+        self._take_handler(DRAWN, on_draw)
 
     def draw(self, picture: Any) -> None:
         """Replace what it shows, from an array of its own height and width."""
-        self._alive().set_picture(self, as_pixels(picture))
+        self._alive().set_picture(self, as_pixels(self, picture))
 
 
-def as_pixels(picture: Any) -> np.ndarray[Any, Any]:
+def as_pixels(owner: Node, picture: Any) -> np.ndarray[Any, Any]:
     """An array of bytes, height x width x 3 or 4, as one pixel an element."""
-    array = np.asarray(picture)
+    try:
+        array = np.asarray(picture)
+    except (TypeError, ValueError):  # such as lists of different lengths
+        array = np.zeros(0, object)
     if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] not in (3, 4) or 0 in array.shape:
         raise ArgumentError(
-            f"a picture is an array of bytes, height x width x 3 or 4; this one is {array.shape} of {array.dtype}"
+            f"{name_of(owner)}: picture is {shown(picture)}, {array.shape} of {array.dtype}; "
+            "it is an array of bytes, height x width x 3 or 4"
         )
     if array.shape[2] == 3:
         array = np.concatenate([array, np.full((*array.shape[:2], 1), 255, np.uint8)], axis=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,18 @@ import numpy as np
 from lanewise.desktop import numbers
 from lanewise.desktop.limits import CLIPBOARD_CODES
 from lanewise.desktop.machine import Frame, Machine
-from lanewise.desktop.ui.build import build
+from lanewise.desktop.ui.build import build, forget
+from lanewise.desktop.ui.checking import HEARER, PATH, TEXT, WHOLE, Expected, check, name_of, one_of, or_none
 from lanewise.desktop.ui.containers import Window
-from lanewise.desktop.ui.node import Node
+from lanewise.desktop.ui.events import Input, code_points, read_event
+from lanewise.desktop.ui.node import WIDGET, Node
 from lanewise.devices.base import Device
 from lanewise.devices.registry import device as find_device
 from lanewise.errors import ArgumentError
 
 THEMES = ("light", "dark")
+A_THEME = one_of(*THEMES)
+A_DEVICE = Expected("the name of a device, or a device", lambda value: isinstance(value, str | Device))
 
 
 @dataclass(frozen=True)
@@ -57,21 +61,24 @@ class Desktop:
         font: str | Path | None = None,
         groups: str | None = None,
     ) -> None:
-        if theme not in THEMES:
-            raise ArgumentError(f"theme is {theme!r}; it is light or dark")
-        if groups not in (None, "one", "all"):
-            raise ArgumentError(f"groups is {groups!r}; it is one or all")
+        check(self, WIDGET, **{f"window {number}": window for number, window in enumerate(windows, 1)})
+        check(self, WHOLE, width=width, height=height)
+        check(self, A_DEVICE, device=device)
+        check(self, A_THEME, theme=theme)
+        check(self, or_none(PATH), font=font)
+        check(self, or_none(one_of("one", "all")), groups=groups)
         found = find_device(device) if isinstance(device, str) else device
-        built = build(_Root(*windows, width=width, height=height))
+        one_group = (groups or ("all" if found.stream_handle is None else "one")) == "one"
+        root = _Root(*windows, width=max(width, 0), height=max(height, 0))
+        try:
+            built = build(root)
+            self.machine = Machine(
+                found, width, height, font=Path(font) if font else None, handlers=built.handlers, one_group=one_group
+            )
+        except BaseException:
+            forget(root)
+            raise
         self.nodes = built.nodes
-        self.machine = Machine(
-            found,
-            width,
-            height,
-            font=Path(font) if font is not None else None,
-            handlers=built.handlers,
-            one_group=(groups or ("all" if found.stream_handle is None else "one")) == "one",
-        )
         self.machine.load(built.arrays)
         self.machine.change_state(theme=THEMES.index(theme), theme_mix=float(THEMES.index(theme)))
         for node in self.nodes:
@@ -109,8 +116,7 @@ class Desktop:
 
     @theme.setter
     def theme(self, name: str) -> None:
-        if name not in THEMES:
-            raise ArgumentError(f"theme is {name!r}; it is light or dark")
+        check(self, A_THEME, theme=name)
         self.machine.change_state(theme=THEMES.index(name))
 
     @property
@@ -121,6 +127,7 @@ class Desktop:
 
     @clipboard.setter
     def clipboard(self, text: str) -> None:
+        check(self, TEXT, clipboard=text)
         codes = code_points(text)[:CLIPBOARD_CODES]
         if codes.size:
             self.machine.part("clipboard", 0, codes.size).set(codes)
@@ -128,6 +135,7 @@ class Desktop:
 
     def listen(self, heard: Callable[[Event], Any]) -> None:
         """Call a function with every event of every widget, after the widget's own handler."""
+        check("listen", HEARER, heard=heard)
         self._heard.append(heard)
 
     def now_ms(self) -> int:
@@ -136,26 +144,18 @@ class Desktop:
 
     def send(self, event: Mapping[str, Any], time_ms: int | None = None) -> None:
         """Put an event in line, in the vocabulary of rendercanvas; kinds that mean nothing here are left out."""
-        kind = numbers.EVENT_NAMES.get(str(event.get("event_type")))
-        if kind is None:
-            return
-        try:
-            x, y, button, turned = (round(float(event.get(name, 0))) for name in ("x", "y", "button", "dy"))
-        except (TypeError, ValueError, OverflowError):
-            raise ArgumentError(f"x, y, button and dy of an event are numbers; this one is {dict(event)!r}") from None
-        modifiers = sum(numbers.MODIFIER_NAMES.get(name, 0) for name in set(event.get("modifiers", ())))
-        code = 0
-        if kind in (numbers.KEY_DOWN, numbers.KEY_UP):
-            key = str(event.get("key", ""))
-            code = numbers.KEY_NAMES.get(key, ord(key) if len(key) == 1 else numbers.KEY_OTHER)
-        elif kind == numbers.WHEEL:
-            code = turned
+        check("send", or_none(WHOLE), time_ms=time_ms)
+        self.put_in_line(read_event(event), time_ms)
+
+    def put_in_line(self, inputs: Sequence[Input], time_ms: int | None = None) -> None:
+        """Put what was read of an event in line."""
         when = self.now_ms() if time_ms is None else time_ms
-        for each in code_points(str(event.get("data", ""))).tolist() if kind == numbers.CHAR else [code]:
-            self.machine.send(kind, x, y, button, modifiers, each, when)
+        for one in inputs:
+            self.machine.send(*one, when)
 
     def step(self, time_ms: int | None = None) -> Frame:
         """Run one frame; then the Python handlers of what happened in it."""
+        check("step", or_none(WHOLE), time_ms=time_ms)
         frame = self.machine.step(self.now_ms() if time_ms is None else time_ms)
         self.last = frame
         for notice in frame.notices:
@@ -182,6 +182,7 @@ class Desktop:
 
     def settle(self, time_ms: int = 0, step_ms: int = 16, most: int = 200) -> int:
         """Run frames until nothing moves, at most so many; gives the time of the last. For tests and pictures."""
+        check("settle", WHOLE, time_ms=time_ms, step_ms=step_ms, most=most)
         for _ in range(most):
             self.step(time_ms)
             if not self.restless:
@@ -195,11 +196,14 @@ class Desktop:
 
     def set_text(self, node: Node, text: str) -> None:
         """Give a widget another text, no longer than it has room for."""
+        check(node, TEXT, text=text)
         widget = self.machine.widget(node.number)
         room = int(widget["capacity"])
+        if node.kind not in (numbers.LABEL, numbers.FIELD):
+            raise ArgumentError(f"{name_of(node)}: its text stays; those of a Label and a Field can be set")
         codes = code_points(text)
         if len(codes) > room:
-            raise ArgumentError(f"the text has {len(codes)} characters; {node!r} has room for {room}")
+            raise ArgumentError(f"{name_of(node)}: text has {len(codes)} characters; there is room for {room}")
         if len(codes):
             self.machine.part("texts", int(widget["text"]), len(codes)).set(codes)
         self.machine.change_widget(
@@ -219,12 +223,7 @@ class Desktop:
     def set_picture(self, node: Node, pixels: np.ndarray[Any, Any]) -> None:
         """Give a canvas or an image other pixels of the same height and width."""
         if pixels.shape != node.picture.shape:
-            raise ArgumentError(f"the picture is {pixels.shape}; {node!r} shows {node.picture.shape}")
+            raise ArgumentError(f"{name_of(node)}: picture is {pixels.shape}; it is {node.picture.shape}")
         widget = self.machine.widget(node.number)
         self.machine.part("pictures", int(widget["picture"]), pixels.size).set(pixels.ravel())
         self.machine.change_widget(node.number, picture_version=int(widget["picture_version"]) + 1)
-
-
-def code_points(text: str) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-    """The code points of a text; halves of surrogate pairs, which no text should hold, are left out."""
-    return np.frombuffer(text.encode("utf-32-le", errors="ignore"), np.uint32)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from lanewise.desktop import numbers
+from lanewise.desktop.layout.structures import NodeStyle
 from lanewise.desktop.layout.style import Style
 from lanewise.desktop.theme import rgba
+from lanewise.desktop.ui.checking import COLOUR, FLAG, NUMBER, TEXT, Expected, check, name_of, nearest, or_none
 from lanewise.errors import ArgumentError
 from lanewise.lang.functions import DeviceFunction
 
@@ -16,68 +22,120 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Event"], Any] | DeviceFunction
 """What hears of events: a Python function of one `Event`, or a device function (see `lanewise.desktop.handlers`)."""
+WIDGET = Expected(
+    "a widget; write ui.Label(...) for text, and *widgets for a list of widgets", lambda value: isinstance(value, Node)
+)
+STYLE_WORDS = tuple(
+    each.name for each in fields(Style) if each.name not in ("font", "font_size", "text_start", "text_count")
+)
+"""What people say of layout; the other fields of a style follow from what a widget is."""
 
 
-class Node:
+@dataclass(frozen=True)
+class Parts:
+    """What a class of widgets says of each of its widgets to `Node`: nothing that people write themselves."""
+
+    text: str = ""
+    flags: int = 0
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Of the device's `Widget`."""
+    handlers: Mapping[int, Handler | None] = field(default_factory=dict)
+
+
+class _Whole(type):
+    """Makes widgets that are whole once their constructors have ended; from then on they have no new attributes."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        made.whole = True
+        return made
+
+
+class Node(metaclass=_Whole):
     """A widget. Words that a constructor does not know itself go to its layout `Style`."""
 
     kind = numbers.BOX
     style: ClassVar[dict[str, Any]] = {}
     """What widgets of a class have of layout, unless they say otherwise."""
+    initial_text = ""
+    whole = False
+    accepted: Expected = NUMBER
+    """What may be set as `value`."""
 
     def __init__(
         self,
         *children: Node,
-        text: str = "",
-        flags: int = 0,
-        fields: dict[str, Any] | None = None,
-        handlers: dict[int, Handler | None] | None = None,
+        parts: Parts | None = None,
         target: Node | None = None,
         disabled: bool = False,
         hidden: bool = False,
         **style: Any,
     ) -> None:
-        for child in children:
-            if not isinstance(child, Node):
-                raise ArgumentError(f"{type(self).__name__} holds widgets, not {child!r}; write ui.Label(...) for text")
+        parts = parts or Parts()
+        check(self, TEXT, text=parts.text)
+        self.initial_text = parts.text
+        check_children(self, children)
+        check(self, or_none(WIDGET), target=target)
+        check(self, FLAG, disabled=disabled, hidden=hidden)
         self.children: Sequence[Node] = children
-        self.initial_text = text
-        self.flags = flags | (numbers.DISABLED if disabled else 0) | (numbers.HIDDEN if hidden else 0)
-        self.fields = {"font_size": 14.0, "radius": 8.0} | (fields or {})
+        self.flags = parts.flags | (numbers.DISABLED if disabled else 0) | (numbers.HIDDEN if hidden else 0)
+        self.fields = {"font_size": 14.0, "radius": 8.0, **parts.fields}
         self.handlers: dict[int, Callable[[Event], Any]] = {}
         self.device_handler: DeviceFunction | None = None
         self.target = target
         self.rows: Sequence[str] = ()
         self.picture: Any = None
-        for kind, handler in (handlers or {}).items():
+        for kind, handler in parts.handlers.items():
             self._take_handler(kind, handler)
-        try:
-            self.layout = Style(**{**self.style, **style})
-        except TypeError:
-            known = Style.__dataclass_fields__
-            wrong = next(name for name in style if name not in known)
-            raise ArgumentError(f"{type(self).__name__} has no {wrong!r}; its style has {', '.join(known)}") from None
+        self.layout = self._take_style(style)
         self.desktop: Desktop | None = None
         self.number = -1
+
+    def _take_style(self, said: dict[str, Any]) -> Style:
+        for name in said:
+            if name not in STYLE_WORDS:
+                raise ArgumentError(f"{name_of(self)} has no {name!r}; {nearest(name, _words(type(self)))}")
+        style = Style(**{**self.style, **said})
+        check_style(self, style)
+        return style
 
     def _take_handler(self, kind: int, handler: Handler | None) -> None:
         if isinstance(handler, DeviceFunction):
             if self.device_handler not in (None, handler):
-                raise ArgumentError(
-                    f"{type(self).__name__} has two handlers on the device; it may have one for all events"
-                )
+                raise ArgumentError(f"{name_of(self)} has two handlers on the device; it may have one for all events")
             self.device_handler = handler
-        elif callable(handler):
-            self.handlers[kind] = handler
         elif handler is not None:
-            raise ArgumentError(f"a handler is a function, not {handler!r}")
+            self.handlers[kind] = handler
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self.whole and not self._may_be_set(name):
+            if name in dir(self):
+                raise ArgumentError(f"{name_of(self)}: {name} stays what it was when the widget was made")
+            raise ArgumentError(f"{name_of(self)} has no {name!r} to set; {nearest(name, _settable(type(self)))}")
+        if self.whole and name == "target":
+            check(self, or_none(WIDGET), target=value)
+        super().__setattr__(name, value)
+
+    def _may_be_set(self, name: str) -> bool:
+        """What can be set later: what is meant for it, the place in a tree, and what a class of somebody else added."""
+        found = inspect.getattr_static(type(self), name, None)
+        if isinstance(found, property):
+            return found.fset is not None
+        if name in ("number", "desktop"):
+            return True
+        if name == "target":
+            return self.desktop is None
+        return name not in _FIXED and not callable(found) and (name in self.__dict__ or found is not None)
 
     def _alive(self) -> Desktop:
         if self.desktop is None:
-            raise ArgumentError(
-                f"this {type(self).__name__} is not on a desktop yet; give its window to ui.Desktop(...)"
-            )
+            raise ArgumentError(f"{name_of(self)} is not on a desktop yet; give its window to ui.Desktop(...)")
         return self.desktop
+
+    @property
+    def called(self) -> str:
+        """What messages call it by, beside its kind."""
+        return self.initial_text
 
     @property
     def value(self) -> float:
@@ -86,12 +144,8 @@ class Node:
 
     @value.setter
     def value(self, value: float) -> None:
-        desktop = self._alive()
-        fields: dict[str, Any] = {"value": value}
-        if self.kind in (numbers.CHECKBOX, numbers.SWITCH):
-            flags = int(desktop.machine.widget(self.number)["flags"])
-            fields["flags"] = flags | numbers.CHECKED if value else flags & ~numbers.CHECKED
-        desktop.machine.change_widget(self.number, **fields)
+        check(self, self.accepted, value=value)
+        self._alive().machine.change_widget(self.number, value=value)
 
     @property
     def checked(self) -> bool:
@@ -120,19 +174,53 @@ class Node:
 
     def show(self, shown: bool = True) -> None:
         """Show it, or hide it; its place in the layout stays."""
+        check(self, FLAG, shown=shown)
+        self.change_flag(numbers.HIDDEN, not shown)
+
+    def change_flag(self, flag: int, on: bool) -> None:
+        """Set or clear one of its flags on the device."""
         machine = self._alive().machine
         flags = int(machine.widget(self.number)["flags"])
-        machine.change_widget(self.number, flags=flags & ~numbers.HIDDEN if shown else flags | numbers.HIDDEN)
+        machine.change_widget(self.number, flags=flags | flag if on else flags & ~flag)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.initial_text!r}>" if self.initial_text else f"<{type(self).__name__}>"
+        return f"<{name_of(self)}>"
 
 
-def colours(background: str | None, colour: str | None) -> dict[str, int]:
-    """Fields for colours that replace the theme's; an ArgumentError names one that is none."""
+_FIXED = {
+    *("kind", "style", "accepted", "whole", "children", "initial_text", "flags", "fields", "handlers"),
+    *("device_handler", "rows", "picture", "layout", "tabs", "pages", "title", "button"),
+}
+"""What a widget is made of: the device has a copy, so that a change would not be seen."""
+
+
+def _words(widget: type[Node]) -> list[str]:
+    """What the constructor of a kind of widget can be told by name."""
+    own = (inspect.signature(vars(each)["__init__"]) for each in widget.__mro__ if "__init__" in vars(each))
+    named = [each.name for signature in own for each in signature.parameters.values() if each.kind == each.KEYWORD_ONLY]
+    return [*dict.fromkeys(name for name in named if name != "parts"), *STYLE_WORDS]
+
+
+def _settable(widget: type[Node]) -> list[str]:
+    """What can be set of a kind of widget."""
+    found = {name: inspect.getattr_static(widget, name) for name in ("text", "value", "checked")}
+    return [name for name, each in found.items() if isinstance(each, property) and each.fset is not None] + ["target"]
+
+
+def check_children(owner: Node, children: Sequence[Node]) -> None:
+    """Raise if one of these is not a widget."""
+    check(owner, WIDGET, **{f"child {number}": child for number, child in enumerate(children, 1)})
+
+
+def check_style(owner: Node, style: Style) -> None:
+    """Raise if a style makes no sense."""
     try:
-        return {
-            name: rgba(text) for name, text in (("background", background), ("foreground", colour)) if text is not None
-        }
-    except ValueError as error:
-        raise ArgumentError(str(error)) from None
+        style.pack(np.zeros(1, NodeStyle.dtype)[0])
+    except ArgumentError as error:
+        raise ArgumentError(f"{name_of(owner)}: {error}") from None
+
+
+def colours(owner: Node, background: str | None, colour: str | None) -> dict[str, int]:
+    """Fields for colours that replace the theme's."""
+    check(owner, or_none(COLOUR), background=background, colour=colour)
+    return {name: rgba(text) for name, text in (("background", background), ("foreground", colour)) if text is not None}
