@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import importlib.util
 import signal
+import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 NEEDED = {"PIL": "Pillow", "aiohttp": "aiohttp"}
 STATS_SECONDS = 2.0
+PATIENCE_SECONDS = 1.0
+"""How long a start may take before it is said why."""
 
 
 def desktop(
@@ -43,19 +47,40 @@ def desktop(
         raise UsageMistake(f"--port is {port}; it is a number from 0 to 65,535")
     if seconds is not None and not seconds >= 0:
         raise UsageMistake(f"--seconds is {seconds:g}; it is 0 or more")
+    if device == "null":
+        raise UsageMistake("the device null compiles and never runs, so it shows nothing; write cpu or cuda")
     missing = [name for module, name in NEEDED.items() if importlib.util.find_spec(module) is None]
     if missing:
         raise lw.LanewiseError(f"the desktop needs {' and '.join(missing)}: pip install 'lanewise[desktop]'")
     from lanewise.desktop import ui
     from lanewise.desktop.display.canvas import has_screen, show_window
 
-    made = ui.Desktop(*_windows(file), width=width, height=height, device=device, theme=theme, groups=groups)
-    made.report = traceback.print_exception  # one handler that fails does not end the desktop
-    if has_screen() and not page:
-        with contextlib.suppress(lw.LanewiseError):  # no toolkit for windows: the page needs none
-            show_window(made, "Lanewise")
-            return
-    asyncio.run(_serve(made, port, seconds, stats))
+    windows = _windows(file)
+    with _words_if_slow(f"compiling for {device}: the first start takes a while, what comes of it is kept") as ready:
+        try:
+            made = ui.Desktop(*windows, width=width, height=height, device=device, theme=theme, groups=groups)
+        except (lw.ArgumentError, lw.NoDeviceError) as mistake:
+            raise UsageMistake(str(mistake)) from None
+        made.report = traceback.print_exception  # one handler that fails does not end the desktop
+        if has_screen() and not page:
+            made.step()  # compiles before there is a window, which would stay black
+            ready()
+            with contextlib.suppress(lw.LanewiseError):  # no toolkit for windows: the page needs none
+                show_window(made, "Lanewise")
+                return
+        asyncio.run(_serve(made, port, seconds, stats, ready))
+
+
+@contextlib.contextmanager
+def _words_if_slow(words: str) -> Iterator[Callable[[], None]]:
+    """Say something to the person if what is done takes more than a moment; the function that is given ends that."""
+    waiting = threading.Timer(PATIENCE_SECONDS, print, (words,), {"file": sys.stderr, "flush": True})
+    waiting.daemon = True
+    waiting.start()
+    try:
+        yield waiting.cancel
+    finally:
+        waiting.cancel()
 
 
 def _windows(file: Path | None) -> Sequence[ui.Window]:
@@ -75,18 +100,21 @@ def _windows(file: Path | None) -> Sequence[ui.Window]:
         if not callable(found):
             raise UsageMistake(f"{file} has no function windows(); it gives the windows of the desktop as a list")
         windows = found()
-    except lw.LanewiseError:
+    except (UsageMistake, lw.DeviceError):
         raise
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [entry.lineno for entry in frames if Path(entry.filename).resolve() == file.resolve()]
-        raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {type(error).__name__}: {error}") from None
+        kind = "" if isinstance(error, lw.LanewiseError) else f"{type(error).__name__}: "
+        raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {kind}{error}") from None
     if not isinstance(windows, list | tuple):
         raise UsageMistake(f"windows() in {file} gave {windows!r}; it gives a list of windows")
     return windows
 
 
-async def _serve(made: ui.Desktop, port: int, seconds: float | None, stats: bool) -> None:
+async def _serve(
+    made: ui.Desktop, port: int, seconds: float | None, stats: bool, on_first_frame: Callable[[], Any]
+) -> None:
     from lanewise.desktop.display.page import Page
     from lanewise.desktop.display.runner import Runner
 
@@ -97,6 +125,7 @@ async def _serve(made: ui.Desktop, port: int, seconds: float | None, stats: bool
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
     await served.start(port)
+    runner.call(on_first_frame)  # after the first frame, which compiles
     runner.start()
     try:
         async with asyncio.timeout(seconds):

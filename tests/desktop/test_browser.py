@@ -55,6 +55,7 @@ def test_a_person_clicks_types_drags_and_scrolls(device, program):
             await browser.mouse("mouseReleased", x + 30, y + 20, button="left", clickCount=1)
             await until(lambda: served.window.box[:2] == (70, 50))
 
+            assert await browser.evaluate("document.getElementById('state').textContent") == ""
             assert await browser.evaluate("location.search") == ""  # the token is gone from the address bar
             async with asyncio.timeout(30):
                 while True:
@@ -65,5 +66,45 @@ def test_a_person_clicks_types_drags_and_scrolls(device, program):
                     if (differs > 24).mean() < 0.005:  # the caret may blink between the two
                         break
                     await asyncio.sleep(0.1)
+
+    asyncio.run(story())
+
+
+def test_until_the_first_frame_the_page_says_what_it_waits_for(device, program):
+    async def story():
+        async with serving(device, running=False) as served, Chromium(program) as browser:
+            await browser.do("Page.navigate", url=served.addresses[-1])
+            said = "document.getElementById('state')?.textContent"
+            await browser.wait_for(f"{said}?.startsWith('waiting for the first frame')")
+            served.runner.start()
+            await browser.wait_for(f"{said} === ''")
+            assert await browser.evaluate("Number(document.getElementById('screen').dataset.messages)") > 0
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(("width", "height"), [(240, 600), (800, 200)], ids=["narrow", "low"])
+def test_the_page_fits_a_small_window_and_the_pointer_is_where_it_is_seen(device, program, width, height):
+    async def story():
+        async with serving(device) as served, Chromium(program) as browser:
+            await browser.do(
+                "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            )
+            await browser.do("Page.navigate", url=served.addresses[-1])
+            await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+            left, top, across, down = await browser.evaluate(
+                "(({left, top, width, height}) => [left, top, width, height])"
+                "(document.getElementById('screen').getBoundingClientRect())"
+            )
+            assert across / down == pytest.approx(480 / 360, rel=0.01)
+            assert (across, down) == pytest.approx((min(width, height * 4 / 3), min(height, width * 3 / 4)), abs=1)
+            assert left >= 0
+            assert top >= 0
+            assert await browser.evaluate("document.documentElement.scrollHeight <= innerHeight")
+            assert await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            x, y, w, h = served.button.box
+            scale = across / 480
+            await browser.click(left + (x + 0.1 * w) * scale, top + (y + 0.5 * h) * scale)
+            await until(lambda: served.clicks == ["saved"])
 
     asyncio.run(story())

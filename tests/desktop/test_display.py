@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -105,15 +106,24 @@ def test_what_fails_in_a_handler_is_raised_when_a_runner_closes(device):
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
-def command(*arguments: str) -> subprocess.Popen[str]:
+COMPILING = "compiling for cpu: the first start takes a while, what comes of it is kept\n"
+
+
+def command(*arguments: str, device: str = "cpu", **surroundings: str) -> subprocess.Popen[str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     return subprocess.Popen(
-        [sys.executable, "-m", "lanewise", "desktop", "--device", "cpu", *arguments],
+        [sys.executable, "-m", "lanewise", "desktop", "--device", device, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=kept,
+        env=kept | surroundings,
     )
+
+
+def test_the_command_says_that_it_compiles_where_nothing_is_kept_yet(tmp_path):
+    with command("--width", "64", "--height", "64", LANEWISE_CACHE_DIR=str(tmp_path)) as process:
+        assert process.stderr.readline() == COMPILING
+        process.kill()
 
 
 def test_the_command_serves_a_page_and_ends_on_a_signal():
@@ -131,28 +141,42 @@ def test_the_command_shows_the_windows_of_a_file(tmp_path):
     path.write_text("from lanewise.desktop import ui\ndef windows():\n    return [ui.Window('Mine')]\n")
     with command(str(path), "--seconds", "0.5") as process:
         said, complaints = process.communicate(timeout=60)
-    assert (process.returncode, complaints) == (0, "")
+    assert process.returncode == 0
+    assert complaints in ("", COMPILING)
     assert said.startswith("open http://127.0.0.1:")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--groups", "two"], "Desktop: groups is 'two'; it is one or all"),
+        (["--device", "gpu"], "there is no device 'gpu'; write auto, cpu"),
+        (["--device", "null"], "the device null compiles and never runs"),
         (["nowhere.py"], "nowhere.py is not a file; name a Python file that has a function windows()"),
         ([str(HERE / "hand.py")], "has no function windows()"),
-        ([str(HERE / "test_display.py")], "test_display.py:13: ModuleNotFoundError: No module named 'hand'"),
+        ([str(HERE / "test_display.py")], "test_display.py:14: ModuleNotFoundError: No module named 'hand'"),
         (["--theme", "pink"], "theme is 'pink'; it is light or dark"),
         (["--width", "100000"], "which is 3,840 x 2,160 pixels"),
         (["--port", "80000"], "--port is 80000; it is a number from 0 to 65,535"),
         (["--seconds", "-1"], "--seconds is -1; it is 0 or more"),
     ],
 )
-def test_mistakes_end_the_command_with_one_sentence(arguments, said):
+def test_mistakes_end_the_command_with_one_sentence_and_status_2(arguments, said):
     with command(*arguments) as process:
         _, complaints = process.communicate(timeout=60)
-    assert process.returncode in (1, 2)
+    assert process.returncode == 2
     assert said in complaints
     assert len(complaints.splitlines()) == 1
+
+
+def test_what_fails_without_a_mistake_ends_the_command_with_status_1():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with command("--port", str(port), "--width", "64", "--height", "64") as process:
+            _, complaints = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert complaints.removeprefix(COMPILING).startswith(f"lanewise: port {port} of 127.0.0.1 cannot be served")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +187,8 @@ def test_mistakes_end_the_command_with_one_sentence(arguments, said):
             "[\n        ui.Buton('a')]",
             "mine.py:4: AttributeError: module 'lanewise.desktop.ui' has no attribute 'Buton'",
         ),
+        ("[\n        ui.Label(5)]", "mine.py:4: Label: text is 5; it is a string"),
+        ("['text']", "Desktop: window 1 is 'text'; it is a widget"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_line(given, said, tmp_path, monkeypatch):

@@ -34,10 +34,12 @@ class Served:
 
 
 @contextlib.asynccontextmanager
-async def serving(device):
+async def serving(device, running: bool = True):
+    """A page; without `running` no frame is made until the test starts the runner."""
     served = Served(device)
     await served.page.start()
-    served.runner.start()
+    if running:
+        served.runner.start()
     try:
         yield served
     finally:
@@ -55,6 +57,13 @@ async def watch(session: ClientSession, served: Served):
     async with session.get(served.addresses[-1]) as answer:
         assert answer.status == 200
     return await session.ws_connect(f"{served.root}/events", origin=served.root)
+
+
+@contextlib.asynccontextmanager
+async def watching(served: Served):
+    """A viewer that closes its socket when it goes."""
+    async with browser() as session, await watch(session, served) as socket:
+        yield Copy(socket)
 
 
 class Copy:
@@ -87,8 +96,7 @@ class Copy:
 
 def test_a_viewer_sees_the_screen_and_moves_things(device):
     async def story():
-        async with serving(device) as served, browser() as session:
-            copy = Copy(await watch(session, served))
+        async with serving(device) as served, watching(served) as copy:
             await copy.take(lambda: copy.messages > 0)
             x, y, width, height = served.button.box
             place = {"x": x + width / 2, "y": y + height / 2, "button": 1, "modifiers": []}
@@ -101,6 +109,18 @@ def test_a_viewer_sees_the_screen_and_moves_things(device):
                     await asyncio.sleep(0.05)
             await copy.take(lambda: np.array_equal(copy.screen(480, 360), expected()))
             assert served.clicks == ["saved"]
+
+    asyncio.run(story())
+
+
+def test_a_viewer_gets_no_pixels_before_there_is_a_frame(device):
+    async def story():
+        async with serving(device, running=False) as served, watching(served) as copy:
+            assert isinstance((await copy.socket.receive()).data, str)
+            with pytest.raises(asyncio.TimeoutError):
+                await copy.socket.receive(0.3)
+            served.runner.start()
+            assert decode((await copy.socket.receive(20)).data)[2].any()
 
     asyncio.run(story())
 
@@ -168,8 +188,7 @@ def test_a_socket_needs_an_origin(device):
 
 def test_nonsense_from_a_viewer_is_left_out(device):
     async def story():
-        async with serving(device) as served, browser() as session:
-            copy = Copy(await watch(session, served))
+        async with serving(device) as served, watching(served) as copy:
             await copy.take(lambda: copy.messages > 0)
             for nonsense in ("", "[]", "{", '{"event_type": 3}', '{"event_type": "pointer_move", "x": "left"}'):
                 await copy.socket.send_str(nonsense)
@@ -186,9 +205,8 @@ def test_nonsense_from_a_viewer_is_left_out(device):
 
 def test_a_viewer_that_takes_nothing_holds_up_nobody(device):
     async def story():
-        async with serving(device) as served, browser() as slow, browser() as quick:
-            stuck = await watch(slow, served)
-            copy = Copy(await watch(quick, served))
+        async with serving(device) as served, watching(served) as slow, watching(served) as copy:
+            stuck = slow.socket
             await copy.take(lambda: copy.messages > 0)
             x, y, _, _ = served.field.box
             await copy.socket.send_json({"event_type": "pointer_down", "x": x + 9, "y": y + 9, "button": 1})
@@ -221,8 +239,7 @@ def test_what_a_viewer_has_not_seen_is_gathered():
 
 def test_pasted_text_is_typed_and_copied_text_told(device):
     async def story():
-        async with serving(device) as served, browser() as session:
-            copy = Copy(await watch(session, served))
+        async with serving(device) as served, watching(served) as copy:
             await copy.take(lambda: copy.messages > 0)
             x, y, _, _ = served.field.box
             await copy.socket.send_json({"event_type": "pointer_down", "x": x + 9, "y": y + 9, "button": 1})

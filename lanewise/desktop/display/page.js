@@ -24,11 +24,12 @@ socket.onmessage = async (message) => {
     canvas.height = said.height;
     tile = said.tile;
     across = Math.ceil(said.width / tile);
-    state.textContent = "";
+    state.textContent = "waiting for the first frame: what draws it is compiled once, then kept";
     canvas.focus();
     return;
   }
   await draw(message.data);
+  state.textContent = "";
   send({ event_type: "taken" });
 };
 

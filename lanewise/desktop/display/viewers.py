@@ -25,10 +25,13 @@ class Screen:
     def __init__(self, tiles: int) -> None:
         self.pixels = np.zeros((tiles, limits.TILE, limits.TILE), np.uint32)
         self.viewers: set[Viewer] = set()
+        self.drawn = False
+        """Whether a frame was here: before that there is nothing to see."""
 
     def update(self, numbers: Array, pixels: Array) -> None:
         """Take over what a frame drew, and tell every viewer. Nobody is waited for."""
         self.pixels[numbers] = pixels
+        self.drawn = True
         for viewer in self.viewers:
             viewer.unseen[numbers] = True
             viewer.ready.set()
@@ -40,7 +43,7 @@ class Viewer:
     def __init__(self, screen: Screen, socket: web.WebSocketResponse) -> None:
         self.screen = screen
         self.socket = socket
-        self.unseen = np.ones(len(screen.pixels), bool)
+        self.unseen = np.full(len(screen.pixels), screen.drawn)
         self.ready = asyncio.Event()
         self.taken = asyncio.Event()
         self.sent = 0
