@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lanewise.desktop.distance import FINE, SPREAD, Cell, measure_columns, measure_fields
+from lanewise.desktop.kerning import read_kerning
 from lanewise.desktop.state import GlyphShape, KerningPair
 from lanewise.errors import LanewiseError
 from lanewise.settings import cache_dir
@@ -39,14 +40,16 @@ RANGES = (
     (0x2190, 0x2193),
     (0x2202, 0x2265),  # some of mathematics
 )
-SCRIPTS = (((0x20, 0x7E),), ((0x386, 0x3CE),), ((0x400, 0x45F),))
-"""Within each of these, every pair of letters without accents is asked for its kerning."""
+SCRIPTS = (("latn", 0x20, 0x7E), ("grek", 0x386, 0x3CE), ("cyrl", 0x400, 0x45F))
+"""Within each of these, by OpenType's names, every pair of letters without accents is asked for its kerning."""
+LEAST_KERNING = 0.002
+"""Ems; what is less is not seen."""
 SYSTEM_FONTS = (
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
 )
-FORMAT = "2"
+FORMAT = "3"
 """Of what is kept on disk; another one is made anew."""
 
 
@@ -214,20 +217,17 @@ def _kerning(path: Path, codes: np.ndarray[Any, Any], shapes: np.ndarray[Any, An
 
     A letter with an accent is kerned as the one without: asking for each pair takes long.
     """
-    from PIL import ImageFont
-
-    face = ImageFont.truetype(str(path), EM * FINE)  # laid out by Raqm where Pillow has it: it knows more of kerning
+    kerning = read_kerning(path.read_bytes())
     alike: dict[int, list[int]] = {}
     for code in np.flatnonzero(codes).tolist():
         alike.setdefault(ord(unicodedata.normalize("NFD", chr(code))[0]), []).append(int(codes[code]))
     amounts: dict[tuple[int, int], float] = {}
-    for script in SCRIPTS:
-        bases = [code for first, last in script for code in range(first, last + 1) if code in alike]
-        alone = {code: face.getlength(chr(code)) for code in bases}
+    for script, start, end in SCRIPTS:
+        bases = [code for code in range(start, end + 1) if code in alike]
         for first in bases:
             for second in bases:
-                amount = (face.getlength(chr(first) + chr(second)) - alone[first] - alone[second]) / (EM * FINE)
-                if abs(amount) > 0.002:
+                amount = kerning.amount(first, second, script)
+                if abs(amount) > LEAST_KERNING:
                     amounts |= {(one, other): amount for one in alike[first] for other in alike[second]}
     pairs = np.zeros(max(len(amounts), 1), KerningPair.dtype)
     starts = np.zeros(len(shapes), np.uint32)
