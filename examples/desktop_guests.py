@@ -17,7 +17,7 @@ def mandelbrot() -> ui.Window:
     canvas = ui.Canvas(160, 120, width=320, height=240)
 
     def paint(event: ui.Event) -> None:
-        canvas.draw(lw.run(GUESTS / "mandelbrot.wasm", lanes=160 * 120, picture=(160, 120)).picture)
+        canvas.draw(lw.run(GUESTS / "mandelbrot.wasm", lanes=160 * 120, picture=(160, 120)).picture_on_device)
 
     button = ui.Button("Paint", accent=True, on_click=paint)
     return ui.Window("Mandelbrot", canvas, button, x=120, y=80, width=360, height=360, resizable=False)
@@ -31,7 +31,7 @@ def life() -> ui.Window:
     def play(event: ui.Event) -> None:
         played = lw.run(GUESTS / "life.wasm", lanes=SIDE * SIDE, group=SIDE * SIDE, state=state, picture=(SIDE, SIDE))
         state[:] = played.state
-        canvas.draw(played.picture)
+        canvas.draw(played.picture_on_device)
 
     button = ui.Button("Thirty generations", accent=True, on_click=play)
     return ui.Window("Life", canvas, button, x=560, y=120, width=296, height=380, resizable=False)

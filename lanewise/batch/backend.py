@@ -11,6 +11,8 @@ from lanewise.batch.program import Program
 from lanewise.batch.service import HostService
 from lanewise.batch.spec import Buffers, Results, Task
 from lanewise.batch.wave import RunFacts, run_record
+from lanewise.devices.arrays import DeviceArray
+from lanewise.devices.base import Buffer
 from lanewise.kernel.lane_io import SHARED_WORDS
 
 if TYPE_CHECKING:
@@ -122,15 +124,16 @@ def count_of(given: np.ndarray[Any, Any] | None) -> int:
 
 
 def results_of(
-    buffers: Buffers, state: np.ndarray[Any, Any], output: np.ndarray[Any, Any], picture: np.ndarray[Any, Any]
+    buffers: Buffers, state: np.ndarray[Any, Any], output: np.ndarray[Any, Any], picture: DeviceArray
 ) -> Results:
-    """Words as they were given: of the same type and shape."""
+    """Words as they were given: of the same type and shape. Of the picture there may be more than was asked for."""
     width, height = buffers.size
     given = np.zeros(0, np.int32) if buffers.state is None else buffers.state
+    painted = Buffer(picture.device, picture.address, width * height * picture.dtype.itemsize, owner=picture)
     return Results(
         state[: given.nbytes // 4].view(given.dtype).reshape(given.shape),
         output[: buffers.output].view(np.int32),
-        picture[: width * height].view(np.uint8).reshape(height, width, 4),
+        DeviceArray(painted, (height, width), picture.dtype, picture.element),
     )
 
 

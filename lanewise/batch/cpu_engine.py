@@ -140,7 +140,7 @@ class CpuWaves(WaveBackend):
         self._console_bytes = np.zeros(0 if task.streaming else _CONSOLE_BYTES, np.uint8)
         self._state, self._input = words_of(task.buffers.state), words_of(task.buffers.input)
         self._output = np.zeros(task.buffers.output, np.uint32)
-        self._picture = np.zeros(task.buffers.size[0] * task.buffers.size[1], np.uint32)
+        self._picture = device.zeros(max(1, task.buffers.size[0] * task.buffers.size[1]), np.uint32)
         self._shared = np.zeros(self._workers * SHARED_BYTES if program.meets else 0, np.uint8)
         self._service: HostService | None = None
         self._wave: CpuWave | None = None
@@ -221,7 +221,7 @@ class CpuWaves(WaveBackend):
         run["state"] = (self._state.ctypes.data, count_of(buffers.state))
         run["input"] = (self._input.ctypes.data, count_of(buffers.input))
         run["output"] = (self._output.ctypes.data, buffers.output)
-        run["picture"], run["shared"] = self._picture.ctypes.data, self._shared.ctypes.data if self.program.meets else 0
+        run["picture"], run["shared"] = self._picture.address, self._shared.ctypes.data if self.program.meets else 0
         words = self._words
         words[lanes.COUNT], words[lanes.NEXT], words[lanes.SLOT] = count, 0, 0
         words[lanes.CHUNK] = max(1, count // (self._workers * _CHUNKS))

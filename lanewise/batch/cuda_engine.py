@@ -305,7 +305,7 @@ class CudaWaves(WaveBackend):
         return self._tuner.explain()
 
     def results(self) -> Results:
-        return results_of(self.task.buffers, self._state.get(), self._output.get(), self._picture.get())
+        return results_of(self.task.buffers, self._state.get(), self._output.get(), self._picture)
 
     def close(self) -> None:
         """Give the memory back at once: the next run needs it, and this object may live on in some traceback.

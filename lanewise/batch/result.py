@@ -11,6 +11,7 @@ import numpy as np
 from lanewise.batch.report import count_of, duration, first_line
 from lanewise.batch.running import CUT_OFF
 from lanewise.batch.spec import LaneOutcome, Results
+from lanewise.devices.arrays import DeviceArray
 from lanewise.errors import LanewiseError
 
 NOT_RUN = "not run"
@@ -62,8 +63,7 @@ class BatchResult:
         self.state = None if buffers is None else buffers.state
         """What became of the state of the GPU vocabulary; None if the device failed."""
         self.output = None if buffers is None else buffers.output
-        self.picture = None if buffers is None else buffers.picture
-        """Bytes of red, green, blue and alpha, of shape (height, width, 4)."""
+        self._left = buffers
         self.stdout = LaneOutputs([b""] * lanes)
         self.stderr = LaneOutputs([b""] * lanes)
         for outcome in outcomes:
@@ -75,6 +75,16 @@ class BatchResult:
 
     def __len__(self) -> int:
         return len(self.exit_codes)
+
+    @property
+    def picture(self) -> np.ndarray[Any, Any] | None:
+        """Bytes of red, green, blue and alpha, of shape (height, width, 4); copied from the device when first asked."""
+        return None if self._left is None else self._left.picture
+
+    @property
+    def picture_on_device(self) -> DeviceArray | None:
+        """The same where the lanes painted it: words of shape (height, width), which a desktop on that device shows."""
+        return None if self._left is None else self._left.picture_on_device
 
     @property
     def ok(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    from lanewise.devices.arrays import DeviceArray
     from lanewise.wasm.placement import Placement
 
 
@@ -64,11 +66,17 @@ class Buffers:
 
 @dataclass(frozen=True)
 class Results:
-    """What lanes have left in the buffers: the picture has a shape of (height, width, 4)."""
+    """What lanes have left in the buffers."""
 
     state: np.ndarray[Any, Any]
     output: np.ndarray[Any, Any]
-    picture: np.ndarray[Any, Any]
+    picture_on_device: DeviceArray
+    """A word a pixel, of shape (height, width): it stays where the lanes ran until somebody asks for it."""
+
+    @functools.cached_property
+    def picture(self) -> np.ndarray[Any, Any]:
+        """A copy of the picture on the host: bytes of red, green, blue and alpha, of shape (height, width, 4)."""
+        return self.picture_on_device.get().view(np.uint8).reshape(*self.picture_on_device.shape, 4)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from lanewise.desktop.ui.checking import (
 )
 from lanewise.desktop.ui.containers import Popup, new_group
 from lanewise.desktop.ui.node import Handler, Node, Parts, colours
+from lanewise.devices.arrays import DeviceArray
 from lanewise.errors import ArgumentError
 
 LABEL_ROOM = 32
@@ -331,6 +332,7 @@ class Image(Node):
     def __init__(self, picture: Any, *, radius: float = 8, **rest: Any) -> None:
         check(self, NOT_NEGATIVE, radius=radius)
         pixels = as_pixels(self, picture)
+        pixels = pixels.get() if isinstance(pixels, DeviceArray) else pixels
         size = {"width": pixels.shape[1], "height": pixels.shape[0], "flex_shrink": 0}
         super().__init__(parts=Parts(fields={"radius": radius}), **{**size, **rest})
         self.picture = pixels
@@ -354,12 +356,17 @@ class Canvas(Image):
         self._take_handler(DRAWN, on_draw)
 
     def draw(self, picture: Any) -> None:
-        """Replace what it shows, from an array of its own height and width."""
+        """Replace what it shows, from an array of its own height and width.
+
+        One on the desktop's own device, with a word a pixel, such as guests paint, is copied there and not by the host.
+        """
         self._alive().set_picture(self, as_pixels(self, picture))
 
 
-def as_pixels(owner: Node, picture: Any) -> np.ndarray[Any, Any]:
-    """An array of bytes, height x width x 3 or 4, as one pixel an element."""
+def as_pixels(owner: Node, picture: Any) -> np.ndarray[Any, Any] | DeviceArray:
+    """An array of bytes, height x width x 3 or 4, as one pixel an element; one on a device has that already."""
+    if isinstance(picture, DeviceArray) and picture.dtype == np.uint32 and len(picture.shape) == 2:
+        return picture
     try:
         array = np.asarray(picture)
     except (TypeError, ValueError):  # such as lists of different lengths

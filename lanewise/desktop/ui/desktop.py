@@ -18,6 +18,7 @@ from lanewise.desktop.ui.checking import HEARER, PATH, TEXT, WHOLE, Expected, ch
 from lanewise.desktop.ui.containers import Window
 from lanewise.desktop.ui.events import Input, code_points, read_event
 from lanewise.desktop.ui.node import WIDGET, Node
+from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Device
 from lanewise.devices.registry import device as find_device
 from lanewise.errors import ArgumentError
@@ -220,10 +221,14 @@ class Desktop:
             style.set(record)
             self.machine.lay_out_anew()
 
-    def set_picture(self, node: Node, pixels: np.ndarray[Any, Any]) -> None:
+    def set_picture(self, node: Node, pixels: np.ndarray[Any, Any] | DeviceArray) -> None:
         """Give a canvas or an image other pixels of the same height and width."""
         if pixels.shape != node.picture.shape:
             raise ArgumentError(f"{name_of(node)}: picture is {pixels.shape}; it is {node.picture.shape}")
         widget = self.machine.widget(node.number)
-        self.machine.part("pictures", int(widget["picture"]), pixels.size).set(pixels.ravel())
+        shown = self.machine.part("pictures", int(widget["picture"]), pixels.size)
+        if isinstance(pixels, DeviceArray) and pixels.device is self.device:
+            self.device.copy(shown.buffer, pixels.buffer, shown.nbytes)
+        else:
+            shown.set(np.asarray(pixels).ravel())
         self.machine.change_widget(node.number, picture_version=int(widget["picture_version"]) + 1)

@@ -1,0 +1,75 @@
+"""Canvases: what programs on the device paint is shown without a way through the host."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+from lanewise.desktop import ui
+from lanewise.devices.cpu import CpuDevice
+
+GUEST = Path(__file__).parents[2] / "examples/guests/mandelbrot.wasm"
+SIZE = (64, 48)
+
+
+@pytest.fixture
+def canvas(device):
+    canvas = ui.Canvas(*SIZE, position="absolute", inset=(10, "auto", "auto", 20), radius=0)
+    ui.Desktop(canvas, width=160, height=120, device=device, groups="one")
+    return canvas
+
+
+def shown(canvas) -> np.ndarray:
+    canvas.desktop.settle()
+    return canvas.desktop.pixels()[10 : 10 + SIZE[1], 20 : 20 + SIZE[0]]
+
+
+def blank(canvas) -> None:
+    canvas.draw(np.zeros((SIZE[1], SIZE[0], 4), np.uint8))
+    shown(canvas)
+
+
+def test_what_a_guest_paints_goes_from_its_memory_to_the_canvas(device, canvas, monkeypatch):
+    painted = lw.run(GUEST, lanes=SIZE[0] * SIZE[1], picture=SIZE, device=device)
+    copied = []
+    for name in ("copy_in", "copy_out"):
+        real = getattr(type(device), name)
+
+        def spy(self, target, source, real=real):
+            copied.append(min(target.nbytes, source.nbytes))
+            real(self, target, source)
+
+        monkeypatch.setattr(type(device), name, spy)
+    canvas.draw(painted.picture_on_device)
+    assert copied
+    assert max(copied) < painted.picture_on_device.nbytes
+    monkeypatch.undo()
+    assert len(np.unique(painted.picture.view(np.uint32))) > 10
+    seen = shown(canvas)
+    assert len(np.unique(seen.view(np.uint32))) > 10
+    blank(canvas)
+    canvas.draw(painted.picture)  # through the host
+    assert np.array_equal(shown(canvas), seen)
+
+
+def test_an_array_of_another_device_goes_through_the_host(canvas):
+    words = np.full((SIZE[1], SIZE[0]), 0xFF3366CC, np.uint32)
+    elsewhere = CpuDevice().array(words)
+    before = shown(canvas)
+    canvas.draw(elsewhere)
+    seen = shown(canvas)
+    assert not np.array_equal(seen, before)
+    blank(canvas)
+    canvas.draw(words.view(np.uint8).reshape(*words.shape, 4))
+    assert np.array_equal(shown(canvas), seen)
+    assert np.array_equal(ui.Image(elsewhere).picture, words)
+
+
+def test_an_array_on_the_device_has_the_size_of_the_canvas(device, canvas):
+    with pytest.raises(lw.ArgumentError, match=r"Canvas: picture is \(48, 63\); it is \(48, 64\)"):
+        canvas.draw(device.zeros((48, 63), np.uint32))
+    with pytest.raises(lw.ArgumentError, match="it is an array of bytes, height x width x 3 or 4"):
+        canvas.draw(device.zeros((48, 64), np.float32))
+    with pytest.raises(lw.ArgumentError, match="Canvas: picture is "):
+        canvas.draw(np.zeros((48, 63, 3), np.uint8))
