@@ -105,6 +105,9 @@ def of_one(desk: Ptr[Desk]):
         (lambda: ui.Button("x", colr="red"), "Button 'x' has no 'colr'; there are accent, on_click,"),
         (lambda: ui.Button("x", on_clik=print), "Button 'x' has no 'on_clik'; did you mean 'on_click'?"),
         (lambda: ui.Button("x", paddding=3), "Button 'x' has no 'paddding'; did you mean 'padding'?"),
+        (lambda: ui.Label(), r"Label: missing a required argument: 'text'; write ui.Label\(text\), the rest by name"),
+        (lambda: ui.Slider(5, 0, 10), r"Slider: too many positional arguments; write ui.Slider\(value\), the rest"),
+        (lambda: ui.Window(), r"Window: missing a required argument: 'title'; write ui.Window\(title, \*children\)"),
         (lambda: ui.Label("x", font_size=20), "Label 'x' has no 'font_size'"),
         (lambda: ui.Slider(5, text="Volume"), "Slider has no 'text'"),
         (lambda: ui.Label("x", colour="red"), "Label: colour is 'red'; it is a colour, written #rrggbb"),
@@ -318,3 +321,8 @@ def test_a_slider_starts_at_its_minimum():
 def test_who_listens_takes_one_event(desktop):
     with pytest.raises(lw.ArgumentError, match=r"listen: heard is .*; it is a function of one event"):
         desktop.listen(lambda: None)
+
+
+def test_help_shows_what_a_widget_takes():
+    assert list(inspect.signature(ui.Label).parameters)[:2] == ["text", "size"]
+    assert list(inspect.signature(ui.Checkbox).parameters)[:2] == ["text", "checked"]

@@ -209,10 +209,7 @@ class Window(Node):
         super().__init__(
             *(inside + [_Grip()] * resizable),
             parts=Parts(handlers={numbers.CLOSED: on_close}),
-            inset=(y, "auto", "auto", x),
-            width=width,
-            height=height,
-            **rest,
+            **{"inset": (y, "auto", "auto", x), "width": width, "height": height, **rest},
         )
 
     @property

@@ -29,6 +29,8 @@ STYLE_WORDS = tuple(
     each.name for each in fields(Style) if each.name not in ("font", "font_size", "text_start", "text_count")
 )
 """What people say of layout; the other fields of a style follow from what a widget is."""
+_WITHOUT_NAMES = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+"""Arguments that are known by their place."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,21 @@ class Parts:
 class _Whole(type):
     """Makes widgets that are whole once their constructors have ended; from then on they have no new attributes."""
 
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What the constructor takes, for `help` and for editors, which would see `__call__` alone."""
+        whole = inspect.signature(inspect.getattr_static(cls, "__init__"))
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        signature = inspect.signature(cls)
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            places = [each for each in signature.parameters.values() if each.kind in _WITHOUT_NAMES]
+            listed = ", ".join(f"{'*' * (each.kind == each.VAR_POSITIONAL)}{each.name}" for each in places)
+            written = f"write ui.{cls.__name__}({listed}), the rest by name"
+            raise ArgumentError(f"{cls.__name__}: {error}; {written}") from None
         made = super().__call__(*args, **kwargs)
         made.whole = True
         return made
