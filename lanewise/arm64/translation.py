@@ -30,7 +30,7 @@ class Translation:
         self, gpu: bool, content: bytes, base: int, entries: Sequence[int], start: int, calls: bool = True
     ) -> None:
         self._gpu, self._start, self._code = gpu, start, Code(content, base)
-        self._units = find_units(self._code, entries, calls)
+        self._units = find_units(self._code, entries, calls, gpu)
 
     @property
     def size(self) -> int:
