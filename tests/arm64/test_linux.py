@@ -90,9 +90,9 @@ def test_who_calls_much_before_it_computes_is_looked_at_as_soon(build, monkeypat
     lengths = []
     real = ParallelCPU.resume
 
-    def resume(self, answers, active, slice_length, limit):
-        lengths.append(slice_length)
-        return real(self, answers, active, slice_length, limit)
+    def resume(self, answers, active, slices, limit):
+        lengths.append(slices.length)
+        return real(self, answers, active, slices, limit)
 
     monkeypatch.setattr(ParallelCPU, "resume", resume)
     run_linux(build("calls"), argv=["calls", "100"])
