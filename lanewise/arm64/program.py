@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lanewise import lang
 from lanewise.arm64.kept import keep, kept
-from lanewise.compiler import OPTIMISED, Cache, Job, Target, compile_guest
+from lanewise.compiler import OPTIMISED, Cache, Job, Target, compile_guest, compiling
 
 _LARGE = 10_000
 """Instructions from which on a translation is optimised less: each takes LLVM half a millisecond even so."""
@@ -95,7 +95,8 @@ def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[byte
     found = kept(key)
     if found is not None:
         return found
-    return keep(key, compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None))
+    with compiling("the interpreter of AArch64 code for this device"):
+        return keep(key, compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None))
 
 
 def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:

@@ -2,13 +2,16 @@
 
 import io
 import random
+import threading
+import time
 
 import pytest
 from fake_engine import ended
 
 from lanewise.batch.ordering import LaneOrder
 from lanewise.batch.report import Tally, duration, summary, unfinished_sentence
-from lanewise.cli.gpu_run_progress import Progress, progress_line
+from lanewise.cli.gpu_run_progress import Progress, compiling_told, progress_line
+from lanewise.compiler import compiling
 
 
 def tally_of(lanes, outcomes, **more):
@@ -140,3 +143,28 @@ def test_without_a_terminal_there_is_no_progress_line():
     with Progress(Tally(10), None) as progress:
         progress.write(screen, b"output of lanes\n")
     assert screen.getvalue() == b"output of lanes\n"
+
+
+def test_who_waits_is_told_once_what_is_compiled(monkeypatch):
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.001)
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
+    told, heard = [], threading.Event()
+
+    def tell(sentence):
+        told.append(sentence)
+        heard.set()
+
+    with compiling_told(tell), compiling("something large"):
+        assert heard.wait(60)
+    assert told == ["compiling something large; it is kept, so that later runs begin at once"]
+
+
+def test_nobody_is_told_of_compiling_where_nothing_is_compiled_or_nobody_looks(monkeypatch):
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.001)
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
+    told = []
+    with compiling_told(told.append):
+        time.sleep(0.05)
+    with compiling_told(None), compiling("something"):
+        time.sleep(0.05)
+    assert told == []
