@@ -54,6 +54,17 @@ def test_the_ten_slowest_come_first_the_slowest():
     assert len(summary(tally_of(10, map(ended, range(10))), 1, "cpu", "")) == 1
 
 
+def test_lanes_that_take_turns_are_told_apart_by_their_instructions():
+    tally = tally_of(12, [ended(lane, seconds=2, instructions=1000 * (lane % 3) + lane) for lane in range(12)])
+    *_, last = summary(tally, 1, "cpu", "")
+    assert last.startswith(
+        "most instructions: lane 11 2,011, lane 8 2,008, lane 5 2,005, lane 2 2,002, lane 10 1,010, "
+    )
+    assert last.endswith(", lane 1 1,001, lane 9 9, lane 6 6")
+    same = tally_of(12, [ended(lane, seconds=lane, instructions=9600) for lane in range(12)])
+    assert summary(same, 1, "cpu", "")[-1] == "each lane ran 9,600 instructions"
+
+
 def test_lanes_that_were_cut_off_have_not_ended():
     tally = tally_of(6, [ended(5), ended(0), ended(2, kind="timed out", trap="timed out"), ended(3)])
     assert (tally.ended, tally.ok, tally.unfinished) == (3, 3, 3)
