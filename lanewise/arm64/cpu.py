@@ -16,6 +16,7 @@ from lanewise.arm64.debugging import Debugger
 from lanewise.arm64.machine import HLT, REASONS
 from lanewise.arm64.result import ExecutionResult
 from lanewise.arm64.runners import Wanted, runner_for
+from lanewise.arm64.slices import Going, Slices
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, OutOfMemoryError
@@ -23,7 +24,6 @@ from lanewise.errors import ArgumentError, OutOfMemoryError
 Array = np.ndarray[Any, Any]
 
 _MOST_LANES = 2**32 - 1
-_FIRST_SLICE = 1 << 16
 _SLICE_SECONDS = 0.1
 """Lanes run in slices of about so long, so that Ctrl-C is heard in between."""
 
@@ -370,39 +370,34 @@ class ParallelCPU:
         """Run each lane until it stops, or has run so many instructions."""
         limit = whole(max_cycles, "max_cycles", 1, 2**63)
         words = self._told()
-        done, length, start = 0, _FIRST_SLICE, time.perf_counter()
+        words[lane.LIMIT] = limit
+        slices, start = Slices(), time.perf_counter()
         while True:
             before = time.perf_counter()
-            length = min(length, limit - done, lane.LONGEST_SLICE)
-            done += length
-            words[lane.SLICE], words[lane.NEXT] = length, 0
+            words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = slices.length, slices.interpreted, 0
             going = self.runner.run(words, self._lanes, self._lanes)
             words[lane.FRESH] = 0
-            if done == limit or not going:
+            if not going.some:
                 break
-            taken = time.perf_counter() - before
-            if taken < _SLICE_SECONDS / 4:
-                length *= 4
-            elif taken > _SLICE_SECONDS:
-                length = max(1, length // 2)
+            slices.adapt(time.perf_counter() - before, _SLICE_SECONDS, full=True, paused=going.paused)
         elapsed = time.perf_counter() - start
         pcs, cycles, reasons, details = self._copied(self._summaries).T[:4].copy()
         why = [REASONS[int(one)] for one in reasons]
         return ExecutionResult(int(cycles.sum()), elapsed, cycles, pcs, why, details)
 
-    def resume(self, answers: Array, active: int, slice_length: int, limit: int) -> Array:
-        """Let lanes go on for a while that have not stopped, and those that get an answer to their call of the system.
+    def resume(self, answers: Array, active: int, slices: Slices, limit: int) -> tuple[Array, Going]:
+        """Let lanes go on for a slice that have not stopped, and those that get an answer to their call of the system.
 
         `answers` has a row for each lane: whether there is one, and what X0 becomes. So many lanes will be `active`.
-        Nobody runs more than `slice_length` instructions, nor more than `limit` altogether. Gives what `lane.SUMMARY`
-        says of each lane.
+        Nobody runs more than `limit` instructions altogether. Gives what `lane.SUMMARY` says of each lane.
         """
         words = self._told()
-        words[lane.FRESH], words[lane.SLICE], words[lane.LIMIT] = 0, min(slice_length, lane.LONGEST_SLICE), limit
+        words[lane.FRESH], words[lane.LIMIT] = 0, limit
+        words[lane.SLICE], words[lane.INTERPRETED] = slices.length, slices.interpreted
         words[lane.ANSWERS] = self._answers.address
         self.runner.write(self._answers.address, answers.tobytes())
-        self.runner.run(words, self._lanes, active)
-        return self._copied(self._summaries)
+        going = self.runner.run(words, self._lanes, active)
+        return self._copied(self._summaries), going
 
     def prepare(self) -> None:
         """Have the code ready that lanes run by, which may take a while where it is to be compiled."""

@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from lanewise import lang
-from lanewise.compiler import OPTIMISED, Cache, Job, Target, bundle, compile_guest, default_cache, unbundle
+from lanewise.arm64.kept import keep, kept
+from lanewise.compiler import OPTIMISED, Cache, Job, Target, compile_guest, compiling
 
 _LARGE = 10_000
 """Instructions from which on a translation is optimised less: each takes LLVM half a millisecond even so."""
@@ -55,20 +56,19 @@ def translated_code(
     What is called from there is part of it if `calls`. Memory begins at `start`.
     """
     key = _translation_key(target, content, base, entries, start, calls)
-    stored = default_cache().get(key)
-    if stored is not None:
-        return unbundle(stored)
+    found = kept(key)
+    if found is not None:
+        return found
     from lanewise.arm64.translation import Translation
 
     made = Translation(target.kind == "nvptx", content, base, entries, start, calls)
-    codes = [made.table(), *_compiled(target, made.pieces(), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)]
-    default_cache().put(key, bundle(codes))
-    return codes
+    level = OPTIMISED if made.size < _LARGE else _LARGE_LEVEL
+    return keep(key, [made.table(), *_compiled(target, made.pieces(), level)])
 
 
 def is_translated(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool) -> bool:
-    """Whether that is in the cache."""
-    return default_cache().get(_translation_key(target, content, base, entries, start, calls)) is not None
+    """Whether that is made already; then it is at hand when it is asked for."""
+    return kept(_translation_key(target, content, base, entries, start, calls)) is not None
 
 
 def _translation_key(
@@ -92,12 +92,11 @@ def _key(target: Target, what: str, of: bytes) -> str:
 
 def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[bytes]:
     key = _key(target, what, b"")
-    stored = default_cache().get(key)
-    if stored is not None:
-        return unbundle(stored)
-    codes = compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None)
-    default_cache().put(key, bundle(codes))
-    return codes
+    found = kept(key)
+    if found is not None:
+        return found
+    with compiling("the interpreter of AArch64 code for this device"):
+        return keep(key, compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None))
 
 
 def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:

@@ -15,6 +15,7 @@ from lanewise.arm64 import lane
 from lanewise.arm64.entry import ENTRY
 from lanewise.arm64.mapping import map_copies, map_empty
 from lanewise.arm64.program import is_translated, launch_code, translated_code
+from lanewise.arm64.slices import Going
 from lanewise.arm64.transfers import read_pieces, repeat_piece, write_pieces
 from lanewise.compiler import Target, load_object
 from lanewise.devices import DeviceArray
@@ -48,7 +49,7 @@ class Wanted:
         return translated_code(target, *self._given())
 
     def is_there(self, target: Target) -> bool:
-        """Whether the cache has it."""
+        """Whether it is made already."""
         return is_translated(target, *self._given())
 
     def _given(self) -> tuple[bytes, int, tuple[int, ...], int, bool]:
@@ -83,8 +84,8 @@ class Runner(Protocol):
         Gives the table of its units.
         """
 
-    def run(self, words: Words, lanes: int, active: int) -> bool:
-        """Run all lanes as the words say, of which so many will do something, and wait: whether some could go on."""
+    def run(self, words: Words, lanes: int, active: int) -> Going:
+        """Run all lanes as the words say, of which so many will do something, and wait."""
 
     def read(self, address: int, count: int) -> bytes:
         """Bytes of the device."""
@@ -137,13 +138,13 @@ class CpuRunner:
         self._code, table = _interpreter(debugging) if wanted is None else _native(wanted, debugging)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> bool:
+    def run(self, words: Words, lanes: int, active: int) -> Going:
         assert self._code is not None
-        words[lane.GOING] = 0
+        words[lane.GOING] = words[lane.PAUSED] = 0
         block = np.array([words.ctypes.data], np.uint64)
         if active <= 1:  # handing it to another thread would take longer than many a call of the system
             _NATIVE(self._code.entry)(None, None, block.ctypes.data)
-            return bool(words[lane.GOING])
+            return _going(words)
         workers = min(active, self._device.properties.cores)
         launch = self._device.launch_native(self._code, block.tobytes(), workers, [words])
         try:
@@ -151,7 +152,7 @@ class CpuRunner:
         except KeyboardInterrupt:
             launch.wait()  # which is soon: nobody may look at lanes that are still running
             raise
-        return bool(words[lane.GOING])
+        return _going(words)
 
     def read(self, address: int, count: int) -> bytes:
         return ctypes.string_at(address, count)
@@ -216,8 +217,8 @@ class CudaRunner:
         self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> bool:
-        words[lane.GOING] = 0
+    def run(self, words: Words, lanes: int, active: int) -> Going:
+        words[lane.GOING] = words[lane.PAUSED] = 0
         told = self._device.array(words)
         self._device.launch_native(self._kernel, lanes, min(_GROUP, lanes), [told.address])
         try:
@@ -225,7 +226,7 @@ class CudaRunner:
         except KeyboardInterrupt:
             self._device.synchronize()
             raise
-        return any(self.read(told.address + 8 * lane.GOING, 8))
+        return _going(np.frombuffer(self.read(told.address, told.nbytes), np.uint64))
 
     def read(self, address: int, count: int) -> bytes:
         return self._device.read(address, count).tobytes()
@@ -247,6 +248,11 @@ class CudaRunner:
 
     def clear(self, memory: DeviceArray) -> None:
         self._device.fill(memory.buffer, 0, memory.nbytes)
+
+
+def _going(words: Words) -> Going:
+    """What lanes have said in the words of a run."""
+    return Going(bool(words[lane.GOING]), bool(words[lane.PAUSED]))
 
 
 def runner_for(device: Any) -> Runner:

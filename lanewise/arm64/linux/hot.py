@@ -11,14 +11,17 @@ import bisect
 import time
 from collections.abc import Iterable
 from threading import Thread
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lanewise.arm64.cpu import ParallelCPU
-from lanewise.arm64.finding import Code
 from lanewise.arm64.linux.elf import Program
 from lanewise.arm64.runners import Wanted
 from lanewise.compiler import Cache, Target, default_cache
+
+if TYPE_CHECKING:
+    from lanewise.arm64.finding import Code
 
 _FIRST_LOOK, _LONGER = 0.2, 2
 """Seconds that lanes run before it pays to translate anything, and how many times as many to the next look."""
@@ -43,8 +46,6 @@ class HotCode:
         remembered = self._wanted(base, code, self._remembered())
         self._now = remembered if remembered.is_there(cpu.runner.target) else self._wanted(base, code, ())
         cpu.use_translation(self._now)
-        self._content = Code(code, base)
-        self._starts = self._content.called()
         self.code = range(base, base + len(code))
         """Where the program's instructions are."""
         self._next: Wanted | None = None
@@ -85,6 +86,10 @@ class HotCode:
 
     def _hot(self, now: Wanted, samples: dict[int, int]) -> list[int]:
         """Where functions begin in which lanes were interpreted most of the time."""
+        from lanewise.arm64.finding import Code  # the table of instructions, which short programs are over before
+
+        code = Code(now.code, now.base)
+        starts = code.called()
         counts = {address: count for address, count in samples.items() if address in self.code}
         total, taken = sum(counts.values()), 0
         known, found = set(now.entries), list[int]()
@@ -93,7 +98,7 @@ class HotCode:
                 break
             if not counts[address]:
                 continue
-            entry, covered = self._function(address)
+            entry, covered = _function(code, starts, address)
             if entry not in known:
                 found.append(entry)
             for other in counts:
@@ -101,16 +106,6 @@ class HotCode:
                     taken += counts[other]
                     counts[other] = 0
         return found
-
-    def _function(self, address: int) -> tuple[int, set[int]]:
-        """Where the function around an address begins, or the address if that is not known; and what is reached so."""
-        at = bisect.bisect_right(self._starts, address)
-        for entry in (*self._starts[at - 1 : at], address):
-            blocks = self._content.blocks([entry], calls=False).values()
-            covered = {one for block in blocks for one in range(block.address, block.end, 4)}
-            if address in covered:
-                break
-        return entry, covered | {address}
 
     def _translate(self, now: Wanted, samples: dict[int, int], target: Target) -> None:
         """Compile what is hot into the cache; a program that cannot be translated goes on as before."""
@@ -122,3 +117,14 @@ class HotCode:
                 self._next = wanted
         except Exception:  # whatever it is, among it that the process ends: nobody waits for this
             return
+
+
+def _function(code: Code, starts: list[int], address: int) -> tuple[int, set[int]]:
+    """Where the function around an address begins, or the address if that is not known; and what is reached so."""
+    at = bisect.bisect_right(starts, address)
+    for entry in (*starts[at - 1 : at], address):
+        blocks = code.blocks([entry], calls=False).values()
+        covered = {one for block in blocks for one in range(block.address, block.end, 4)}
+        if address in covered:
+            break
+    return entry, covered | {address}
