@@ -17,6 +17,7 @@ from lanewise.arm64.machine import HLT, REASONS
 from lanewise.arm64.result import ExecutionResult
 from lanewise.arm64.runners import Wanted, runner_for
 from lanewise.arm64.slices import Going, Slices
+from lanewise.arm64.warps import Warps
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, OutOfMemoryError
@@ -73,6 +74,9 @@ class ParallelCPU:
         """Of the translation, the unit of each word."""
         self._loaded: Any = None
         """What the runner runs now."""
+        self._warps = Warps(self._lanes)
+        self._ran = 0
+        """Instructions that all lanes had run when the last slice was over."""
 
     def __repr__(self) -> str:
         kind = "of its own" if self._spacing else "shared"
@@ -374,8 +378,7 @@ class ParallelCPU:
         slices, start = Slices(), time.perf_counter()
         while True:
             before = time.perf_counter()
-            words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = slices.length, slices.interpreted, 0
-            going = self.runner.run(words, self._lanes, self._lanes)
+            going = self._run_slice(words, slices, self._lanes)
             words[lane.FRESH] = 0
             if not going.some:
                 break
@@ -393,11 +396,23 @@ class ParallelCPU:
         """
         words = self._told()
         words[lane.FRESH], words[lane.LIMIT] = 0, limit
-        words[lane.SLICE], words[lane.INTERPRETED] = slices.length, slices.interpreted
         words[lane.ANSWERS] = self._answers.address
         self.runner.write(self._answers.address, answers.tobytes())
-        going = self.runner.run(words, self._lanes, active)
+        going = self._run_slice(words, slices, active)
         return self._copied(self._summaries), going
+
+    def _run_slice(self, words: Array, slices: Slices, active: int) -> Going:
+        """Let lanes run for a slice, and find out how many of them a warp should have."""
+        words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = slices.length, slices.interpreted, 0
+        words[lane.PER_WARP] = self._warps.lanes
+        before = time.perf_counter()
+        going = self.runner.run(words, self._lanes, active)
+        if self.runner.far and not self._warps.settled:
+            seconds = time.perf_counter() - before
+            had = 0 if words[lane.FRESH] else self._ran
+            self._ran = int(self._copied(self._summaries)[:, lane.SUMMARY.index(lane.CYCLES)].sum())
+            self._warps.ran(self._ran - had, seconds)
+        return going
 
     def prepare(self) -> None:
         """Have the code ready that lanes run by, which may take a while where it is to be compiled."""
@@ -411,6 +426,7 @@ class ParallelCPU:
             table = self.runner.load(translation, self.debugger.active)
             self._units = self.device.array(np.frombuffer(table, np.uint32)) if table else None
             self._loaded = wanted
+            self._warps = Warps(self._lanes)
         words = np.zeros(lane.RUN_WORDS, np.uint64)
         words[lane.MEMORY], words[lane.SIZE] = self._memory.address, self._size
         words[lane.LANES], words[lane.SPACING], words[lane.START] = self._lanes, self._spacing, self._start

@@ -166,15 +166,22 @@ work:
 
 
 def _gpu_entry() -> str:
-    """A thread a lane."""
+    """A thread a lane, of the first threads of each warp."""
     return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {{
 {_told()}  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %group_size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %first = mul i32 %group, %group_size
   %number = add i32 %first, %local
-  %i = zext i32 %number to i64
-  %some = icmp ult i64 %i, %lanes
+{_word(lane.PER_WARP, "per_warp")}  %warp = lshr i32 %number, 5
+  %warp.wide = zext i32 %warp to i64
+  %in_warp = and i32 %number, 31
+  %in_warp.wide = zext i32 %in_warp to i64
+  %ahead = mul i64 %warp.wide, %per_warp
+  %i = add i64 %ahead, %in_warp.wide
+  %used = icmp ult i64 %in_warp.wide, %per_warp
+  %inside = icmp ult i64 %i, %lanes
+  %some = and i1 %used, %inside
   br i1 %some, label %work, label %next
 work:
 {_run()}next:

@@ -26,6 +26,7 @@ from lanewise.errors import ArgumentError
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 _GROUP = 64
+_WARP = 32
 _LINE = 128
 """Bytes of a line of a GPU's caches."""
 _MOST_SHARED = 8192
@@ -198,7 +199,7 @@ class CpuRunner:
 
 
 class CudaRunner:
-    """A thread a lane."""
+    """A thread a lane, in as many warps as are wanted."""
 
     far = True
 
@@ -220,7 +221,8 @@ class CudaRunner:
     def run(self, words: Words, lanes: int, active: int) -> Going:
         words[lane.GOING] = words[lane.PAUSED] = 0
         told = self._device.array(words)
-        self._device.launch_native(self._kernel, lanes, min(_GROUP, lanes), [told.address])
+        threads = -(-lanes // int(words[lane.PER_WARP])) * _WARP
+        self._device.launch_native(self._kernel, threads, min(_GROUP, threads), [told.address])
         try:
             self._device.synchronize()
         except KeyboardInterrupt:

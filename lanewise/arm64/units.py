@@ -9,7 +9,7 @@ from lanewise.arm64.finding import Block, Code
 
 _SMALL = 200
 """Blocks that are one unit, whatever functions they are in: so registers stay in registers across calls."""
-_SMALL_ON_GPU = 500
+_SMALL_ON_GPU = 300
 """The same on a GPU, where lanes that have left a unit do not meet others that are still in it."""
 _LARGEST = 400
 """Blocks in a unit. Compilers take longer for a large function than for two that are half as large."""
