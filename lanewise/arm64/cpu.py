@@ -399,6 +399,10 @@ class ParallelCPU:
         going = self.runner.run(words, self._lanes, active)
         return self._copied(self._summaries), going
 
+    def load_anew(self) -> None:
+        """Have lanes go on by the best code that there is by now."""
+        self._loaded = None
+
     def prepare(self) -> None:
         """Have the code ready that lanes run by, which may take a while where it is to be compiled."""
         self._told()
