@@ -31,7 +31,7 @@ def launch_code(target: Target, debugging: bool, translated: bool, hurry: bool =
 
     A debugging one looks for breakpoints, and is slower. On a GPU the interpreter is part of the entry if it is alone:
     there the code of a kernel reaches memory sooner than that of a function. With `hurry`, where a CPU has none yet,
-    there is one in a third of the time, which is half as fast; `optimise_interpreter` makes the other.
+    there is one in a third of the time, with some 60 % of its speed; `optimise_interpreter` makes the other.
     """
     gpu = target.kind == "nvptx"
     merged = gpu and not translated

@@ -41,6 +41,7 @@ class Slices:
             else:
                 self.length = min(self.length * 2, LONGEST_SLICE)
         elif taken > wanted * 2:
-            self.length = max(self.length // 2, 1)
+            times = int(taken / wanted)  # at once: half as long may still be long
+            self.length = max(self.length // times, 1)
             if paused:
-                self.interpreted = max(self.interpreted // 2, 1)
+                self.interpreted = max(self.interpreted // times, 1)
