@@ -414,6 +414,10 @@ class ParallelCPU:
             self._warps.ran(self._ran - had, seconds)
         return going
 
+    def load_anew(self) -> None:
+        """Have lanes go on by the best code that there is by now."""
+        self._loaded = None
+
     def prepare(self) -> None:
         """Have the code ready that lanes run by, which may take a while where it is to be compiled."""
         self._told()

@@ -24,16 +24,17 @@ def kept(key: str) -> list[bytes] | None:
     stored = default_cache().get(key)
     if stored is None:
         return None
-    return _remember(key, unbundle(stored))
+    return remember(key, unbundle(stored))
 
 
 def keep(key: str, pieces: list[bytes]) -> list[bytes]:
     """Keep pieces that were made, on disk, too; gives them."""
     default_cache().put(key, bundle(pieces))
-    return _remember(key, pieces)
+    return remember(key, pieces)
 
 
-def _remember(key: str, pieces: list[bytes]) -> list[bytes]:
+def remember(key: str, pieces: list[bytes]) -> list[bytes]:
+    """Keep pieces in this process; gives them."""
     with _lock:
         _bundles[key] = pieces
         _bundles.move_to_end(key)

@@ -43,6 +43,8 @@ class Wanted:
     start: int
     calls: bool = True
     """Whether what is called from there is translated, too."""
+    hurry: bool = False
+    """Whether lanes are to begin soon, by a slower interpreter if need be."""
 
     def pieces(self, target: Target) -> list[bytes]:
         """The translation, from the cache or compiled: the table of its units first."""
@@ -60,9 +62,9 @@ class Wanted:
 
 def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[list[bytes], bytes]:
     """All code that a launch needs, and the table of the translation's units."""
-    pieces = launch_code(target, debugging, wanted is not None)
     if wanted is None:
-        return pieces, b""
+        return launch_code(target, debugging, translated=False), b""
+    pieces = launch_code(target, debugging, True, wanted.hurry)
     table, *code = wanted.pieces(target)
     return pieces + code, table
 

@@ -35,12 +35,14 @@ class Slices:
     def adapt(self, taken: float, wanted: float, *, full: bool, paused: bool) -> None:
         """A slice took so many seconds; `full` says whether a lane had use for a longer one."""
         if full and taken < wanted / 2:
+            times = 2 if taken > wanted / 8 else 4
             if paused:
-                self.interpreted = min(self.interpreted * 2, LONGEST_SLICE)
+                self.interpreted = min(self.interpreted * times, LONGEST_SLICE)
                 self.length = max(self.length, self.interpreted)
             else:
-                self.length = min(self.length * 2, LONGEST_SLICE)
+                self.length = min(self.length * times, LONGEST_SLICE)
         elif taken > wanted * 2:
-            self.length = max(self.length // 2, 1)
+            times = int(taken / wanted)  # at once: half as long may still be long
+            self.length = max(self.length // times, 1)
             if paused:
-                self.interpreted = max(self.interpreted // 2, 1)
+                self.interpreted = max(self.interpreted // times, 1)

@@ -9,8 +9,9 @@ from test_linux_batches import ENVIRONMENT
 from test_units import AtOnce
 
 from lanewise.arm64 import kept, program
+from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import hot, run_linux
-from lanewise.compiler import Cache, default_cache
+from lanewise.compiler import OPTIMISED, QUICK, Cache, Target, default_cache
 
 
 @pytest.fixture
@@ -19,11 +20,12 @@ def at_once(monkeypatch):
     monkeypatch.setattr(hot, "_FIRST_LOOK", 0.001)
     monkeypatch.setattr(hot, "_LONGER", 10**6)
     monkeypatch.setattr(hot, "Thread", AtOnce)
+    monkeypatch.setattr(hot, "has_interpreter", lambda target: True)  # whichever it is
 
 
 def run(build, name):
     """A program that computes for a while."""
-    found = run_linux(build(name, "-static", "-O1"), argv=[name, "loop"], device="cpu", max_cycles=20_000_000)[0]
+    found = run_linux(build(name, "-static", "-Og"), argv=[name, "loop"], device="cpu", max_cycles=20_000_000)[0]
     assert (found.reason, found.instructions) == ("cycles", 20_000_000)
 
 
@@ -61,6 +63,45 @@ def test_a_start_reads_what_is_cached_once(build, at_once, monkeypatch):
     run(build, "endings")
     assert len(read) == len(set(read))
     assert default_cache().get(read[0]) is not None
+
+
+def test_where_there_is_no_interpreter_lanes_begin_by_a_quick_one_and_go_on_by_the_other(build, monkeypatch, tmp_path):
+    target = Target.host()
+    _, *pieces = program.launch_code(target, False, True, hurry=True)  # whichever it is: both do the same
+    made, loaded = [], []
+    real = program.compile_guest, ParallelCPU.load_anew
+
+    def compile_guest(jobs, **more):
+        if jobs[0].level != QUICK:
+            return real[0](jobs, **more)
+        made.append("quick")
+        return pieces
+
+    def compile_outliving(cache, key, jobs):
+        made.append("optimised")
+        assert {job.level for job in jobs()} == {OPTIMISED}
+        return pieces
+
+    def load_anew(self):
+        loaded.append(list(made))
+        real[1](self)
+
+    none = Cache(tmp_path, 0)
+    for module in (kept, hot):
+        monkeypatch.setattr(module, "default_cache", lambda: none)
+    monkeypatch.setattr(kept, "_bundles", OrderedDict())
+    monkeypatch.setattr(program, "compile_guest", compile_guest)
+    monkeypatch.setattr(program, "compile_outliving", compile_outliving)
+    monkeypatch.setattr(ParallelCPU, "load_anew", load_anew)
+    monkeypatch.setattr(hot, "_FIRST_LOOK", 0.001)
+    monkeypatch.setattr(hot, "_LONGER", 10**6)
+    monkeypatch.setattr(hot, "Thread", AtOnce)
+    assert not program.has_interpreter(target)
+    run(build, "endings")
+    assert (made, loaded) == (["quick", "optimised"], [["quick", "optimised"]])
+    assert program.has_interpreter(target)
+    run(build, "endings")
+    assert made == ["quick", "optimised"]
 
 
 def test_few_bundles_are_kept_those_that_were_used_last(monkeypatch, tmp_path):

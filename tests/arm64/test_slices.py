@@ -90,19 +90,23 @@ def test_each_lane_runs_as_many_as_it_may_though_others_pause(limit, device, mon
 def test_the_limit_of_interpreted_instructions_grows_only_when_it_ended_a_slice():
     found = sized(1000, 1000)
     for _ in range(5):
-        found.adapt(0.001, 0.1, full=True, paused=False)
+        found.adapt(0.02, 0.1, full=True, paused=False)
     assert (found.length, found.interpreted) == (32_000, 1000)
-    found.adapt(0.001, 0.1, full=True, paused=True)
+    found.adapt(0.02, 0.1, full=True, paused=True)
     assert (found.length, found.interpreted) == (32_000, 2000)
-    found.adapt(0.3, 0.1, full=True, paused=False)
+    found.adapt(0.25, 0.1, full=True, paused=False)
     assert (found.length, found.interpreted) == (16_000, 2000)
-    found.adapt(0.3, 0.1, full=True, paused=True)
+    found.adapt(0.25, 0.1, full=True, paused=True)
     assert (found.length, found.interpreted) == (8000, 1000)
     found.adapt(0.001, 0.1, full=False, paused=False)
     assert (found.length, found.interpreted) == (8000, 1000)
+    found.adapt(20, 0.125, full=True, paused=False)
+    assert (found.length, found.interpreted) == (50, 1000)
+    found.adapt(0.001, 0.1, full=True, paused=False)
+    assert (found.length, found.interpreted) == (200, 1000)
 
 
 def test_no_slice_is_shorter_than_what_may_be_interpreted_in_it():
     found = sized(1000, 1000)
-    found.adapt(0.001, 0.1, full=True, paused=True)
+    found.adapt(0.02, 0.1, full=True, paused=True)
     assert (found.length, found.interpreted) == (2000, 2000)
