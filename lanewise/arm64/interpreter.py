@@ -1,8 +1,4 @@
-"""The interpreter: a loop that reads a word, finds its row in the table, and does what that means.
-
-On a GPU it reads the next word before it does what this one means, as each look at memory takes dozens of cycles; where
-it is alone it has registers in the memory that a group shares, as all that lanes have would not fit into a cache.
-"""
+"""The interpreter: a loop that reads a word, finds its row in the table, and does what that means."""
 
 from __future__ import annotations
 
@@ -40,25 +36,15 @@ _GIVEN_TO_WATCH = f"{_GIVEN}, ptr %debug, ptr %lane, i64 %limit, ptr %left, i64 
 _VARIABLES = {
     "pc.at": lane.PC, "reason": lane.REASON, "detail": lane.DETAIL, "floating": lane.FLOATING,
 }  # fmt: skip
-_ENTER_OWN = (
-    f"%x = alloca [{_NOWHERE + 1} x i64], align 16",
-    f"call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {lane.PC * 8}, i1 false)",
-    f"%zero.at = getelementptr i64, ptr %x, i32 {_ZERO}",
-    "store i64 0, ptr %zero.at",
-)
-_LEAVE_OWN = f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {lane.PC * 8}, i1 false)"
-_SHARED = f"@arm64.registers = internal addrspace(3) global [{(_NOWHERE + 1) * lane.GROUP} x i64] poison, align 16\n"
-"""Registers that a thread has in its own memory, or all threads of a group beside each other."""
 _FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
 
 
 class Interpreter(LaneMachine):
     """Registers are in an array, by their numbers."""
 
-    def __init__(self, gpu: bool, debugging: bool = False, merged: bool = False) -> None:
-        """If it is merged, it becomes part of the kernel that calls it, which is in the same module."""
+    def __init__(self, gpu: bool, debugging: bool = False) -> None:
         super().__init__(gpu)
-        self.debugging, self.merged = debugging, merged
+        self.debugging = debugging
         self.pc = Value(64, "%pc")
         self.jumped = False
         self.functions: list[str] = []
@@ -74,7 +60,10 @@ class Interpreter(LaneMachine):
     def _enter(self) -> list[str]:
         """Lines that bring it to variables."""
         lines = [
-            *(self._enter_shared() if self.merged else _ENTER_OWN),
+            f"%x = alloca [{_NOWHERE + 1} x i64], align 16",
+            f"call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {lane.PC * 8}, i1 false)",
+            f"%zero.at = getelementptr i64, ptr %x, i32 {_ZERO}",
+            "store i64 0, ptr %zero.at",
             "%vectors = alloca [32 x i128], align 16",
             f"%vectors.at = getelementptr i64, ptr %lane, i64 {lane.VECTORS}",
             "call void @llvm.memcpy.p0.p0.i64(ptr align 16 %vectors, ptr align 8 %vectors.at, i64 512, i1 false)",
@@ -102,34 +91,9 @@ class Interpreter(LaneMachine):
             lines.append(f"store i1 %in.{name}, ptr %{name}")
         return lines
 
-    def _enter_shared(self) -> list[str]:
-        """Lines that bring registers to shared memory, each beside that of the next lane."""
-        lines = [
-            "%thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-            "%x.shared = getelementptr i64, ptr addrspace(3) @arm64.registers, i32 %thread",
-            "%x = addrspacecast ptr addrspace(3) %x.shared to ptr",
-        ]
-        for number in range(lane.PC):
-            lines += [
-                f"%x.{number}.from = getelementptr i64, ptr %lane, i64 {number}",
-                f"%x.{number}.in = load i64, ptr %x.{number}.from",
-                f"%x.{number}.at = getelementptr i64, ptr addrspace(3) %x.shared, i32 {number * lane.GROUP}",
-                f"store i64 %x.{number}.in, ptr addrspace(3) %x.{number}.at",
-            ]
-        return [
-            *lines,
-            f"%zero.at = getelementptr i64, ptr addrspace(3) %x.shared, i32 {_ZERO * lane.GROUP}",
-            "store i64 0, ptr addrspace(3) %zero.at",
-        ]
-
     def _leave(self) -> None:
         """Put it back."""
-        if self.merged:
-            for number in range(lane.PC):
-                value = self.assign(64, f"load i64, ptr addrspace(3) %x.{number}.at")
-                self.emit(f"store {value.typed}, ptr %x.{number}.from")
-        else:
-            self.emit(_LEAVE_OWN)
+        self.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {lane.PC * 8}, i1 false)")
         self.emit("call void @llvm.memcpy.p0.p0.i64(ptr align 8 %vectors.at, ptr align 16 %vectors, i64 512, i1 false)")
         for name, number in _VARIABLES.items():
             value = self.assign(64, f"load i64, ptr %{name}")
@@ -144,28 +108,17 @@ class Interpreter(LaneMachine):
     # --- registers ---------------------------------------------------------------------------------------------------
 
     def _register(self, number: Value, instead: int, sp: bool) -> str:
-        """Where a register is, with the type of that."""
         index = self.resize(number, 32)
         if not sp:
             index = self.select(self.compare("eq", index, 31), known(32, instead), index)
-        if self.merged:
-            index = self.mul(index, lane.GROUP)
-        return f"{self._space} {self.pointer(f'getelementptr inbounds i64, {self._registers}, i32 {index.text}')}"
-
-    @property
-    def _space(self) -> str:
-        return "ptr addrspace(3)" if self.merged else "ptr"
-
-    @property
-    def _registers(self) -> str:
-        return "ptr addrspace(3) %x.shared" if self.merged else "ptr %x"
+        return self.pointer(f"getelementptr inbounds i64, ptr %x, i32 {index.text}")
 
     def read(self, number: Value, bits: int = 64, *, sp: bool = False) -> Value:
-        whole = self.assign(64, f"load i64, {self._register(number, _ZERO, sp)}")
+        whole = self.assign(64, f"load i64, ptr {self._register(number, _ZERO, sp)}")
         return self.resize(whole, bits)
 
     def write(self, number: Value, value: Value, *, sp: bool = False) -> None:
-        self.emit(f"store {self.resize(value, 64).typed}, {self._register(number, _NOWHERE, sp)}")
+        self.emit(f"store {self.resize(value, 64).typed}, ptr {self._register(number, _NOWHERE, sp)}")
 
     def _vector(self, number: Value) -> str:
         return self.pointer(f"getelementptr inbounds i128, ptr %vectors, i32 {self.resize(number, 32).text}")
@@ -201,16 +154,7 @@ class Interpreter(LaneMachine):
 
     def jump(self, target: Value) -> None:
         self.emit(f"store {target.typed}, ptr %pc.at")
-        self._read_anew()
         self.jumped = True
-
-    def _read_anew(self) -> None:
-        """What was read ahead is not what comes next, or was changed perhaps."""
-        if self.gpu:
-            self.emit("store i1 false, ptr %ready")
-
-    def fetch_anew(self) -> None:
-        self._read_anew()
 
     def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
         if flag.known and not flag.number:
@@ -225,19 +169,19 @@ class Interpreter(LaneMachine):
 
     # --- the whole ---------------------------------------------------------------------------------------------------
 
-    def pieces(self) -> list[str]:
-        """The function that runs one lane, and some pieces with what it calls: they are compiled side by side."""
+    def pieces(self, merged: bool) -> list[str]:
+        """The function that runs one lane, and some pieces with what it calls: they are compiled side by side.
+
+        If it is to be merged, it becomes part of what calls it, which is in the same module.
+        """
         self.start("loop")
         left = self.assign(32, "load i32, ptr %left")
         over = self.compare("eq", left, 0)
         self.emit(f"br {over.typed}, label %out_of_cycles, label %fetch")
         self.start("fetch")
         self.emit("%pc = load i64, ptr %pc.at")
-        if self.gpu:
-            self._read_ahead()
-        else:
-            self._check_pc()
-            self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
+        self._check_pc()
+        self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
         if self.debugging:
             self._look_for_breakpoints()
         labels: dict[int, str] = {}
@@ -260,7 +204,6 @@ class Interpreter(LaneMachine):
         self.emit(f"store {self.resize(why, 64).typed}, ptr %reason")
         self.emit("br label %stopped")
         self.start("called_on")
-        self._read_anew()
         self.emit(f"store {self.add(self.pc, 4).typed}, ptr %pc.at")
         self.emit("br label %next")
         self.start("next")
@@ -279,10 +222,10 @@ class Interpreter(LaneMachine):
         head = [f"  {line}" for line in [*self._enter(), *dict.fromkeys(self.head), "br label %loop"]]
         text = "\n".join(["entry:", *head, *self.lines])
         name = f"void @arm64_interpret({PARAMETERS})"
-        kind = f"internal {name} alwaysinline" if self.merged else name
+        kind = f"internal {name} alwaysinline" if merged else name
         declared = "".join(f"declare i32 @arm64_row_{at}({self.given})\n" for at in range(len(self.functions)))
         return [
-            f"{_SHARED if self.merged else ''}{declared}define {kind} {{\n{text}\n}}\n",
+            f"{declared}define {kind} {{\n{text}\n}}\n",
             *("".join(self.functions[at::_PIECES]) for at in range(_PIECES)),
         ]
 
@@ -298,23 +241,6 @@ class Interpreter(LaneMachine):
         self.stop_if(known(1, 1), PC_OUTSIDE, self.pc)
         self.emit(f"br label %{on}")
         self.start(on)
-
-    def _read_ahead(self) -> None:
-        """Take the word that was read ahead, if that is right, and read the next one."""
-        self.head += ["%ready = alloca i1", "store i1 false, ptr %ready", "%ahead = alloca i32"]
-        ready = self.assign(1, "load i1, ptr %ready")
-        self.emit(f"br {ready.typed}, label %taken, label %not_ready")
-        self.start("not_ready")
-        self._check_pc()
-        self.emit(f"store {self.assign(32, f'load i32, ptr {self.place(self.pc)}, align 4').typed}, ptr %ahead")
-        self.emit("br label %taken")
-        self.start("taken")
-        self.emit("%word = load i32, ptr %ahead")
-        behind = self.add(self.pc, 4)
-        inside = self.compare("ult", self.sub(behind, self.first_byte), self.both(Value(64, "%size"), -4))
-        word = self.assign(32, f"load i32, ptr {self.place(self.select(inside, behind, self.pc))}, align 4")
-        self.emit(f"store {word.typed}, ptr %ahead")
-        self.emit(f"store {inside.typed}, ptr %ready")
 
     # --- debugging ---------------------------------------------------------------------------------------------------
 
@@ -337,8 +263,6 @@ class Interpreter(LaneMachine):
 
     def check(self, address: Value, count: int, access: Access) -> None:
         super().check(address, count, access)
-        if "w" in access:
-            self._read_anew()
         if self.debugging:
             kinds = ("r" in access) | ("w" in access) << 1
             watched = self.assign(1, f"call i1 @arm64_watched(ptr %debug, {address.typed}, i64 {count}, i64 {kinds})")
@@ -357,7 +281,7 @@ class Interpreter(LaneMachine):
         name = f"arm64_row_{len(self.functions)}"
         self.emit(f"store ptr @{name}, ptr %function")
         self.emit("br label %call")
-        self.functions.append(RowFunction(self.gpu, self.debugging, self.merged).text(row, name))
+        self.functions.append(RowFunction(self.gpu, self.debugging).text(row, name))
 
     def _row(self, row: Row) -> None:
         if row.apart:
@@ -374,10 +298,6 @@ class RowFunction(Interpreter):
     """What one row does, where that goes on to the next word: gives 0, or why the lane stops."""
 
     _hands_over = False
-    _space, _registers = "ptr", "ptr %x"
-
-    def _read_anew(self) -> None:
-        """Who called it does so."""
 
     def text(self, row: Row, name: str) -> str:
         """The function; and ahead of it one that is exact, which it calls where plain floating point would not do.
@@ -388,7 +308,7 @@ class RowFunction(Interpreter):
         lines = [*(f"  {line}" for line in self.head), *self.lines, "  ret i32 0"]
         ahead = ""
         if self._hands_over:
-            ahead = ExactRowFunction(self.gpu, self.debugging, self.merged).text(row, f"{name}_exact")
+            ahead = ExactRowFunction(self.gpu, self.debugging).text(row, f"{name}_exact")
             lines += ["hand_over:", f"  %handed = call i32 @{name}_exact({self.given})", "  ret i32 %handed"]
         return "\n".join([f"{ahead}define i32 @{name}({self.given}) noinline {{", *lines, "}", ""])
 

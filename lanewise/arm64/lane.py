@@ -28,8 +28,6 @@ REMAINING, UNTIL, FLAG_BYTES = 108, 109, 110
 and the flags, a byte for each."""
 WORDS = 112
 
-GROUP = 64
-"""Lanes of a group of threads of a GPU."""
 LARGEST_ACCESS = 64
 """Bytes that one instruction uses at most: memory is no smaller, or there would be no place where it fits."""
 

@@ -72,7 +72,7 @@ def interpreter_ir(target: Target, debugging: bool, merged: bool) -> list[str]:
 
     gpu = target.kind == "nvptx"
     common = _common(target) + declared() + (watching() if debugging else "")
-    first, *others = Interpreter(gpu, debugging, merged).pieces()
+    first, *others = Interpreter(gpu, debugging).pieces(merged)
     entry = entry_ir(gpu, False, declared=False) if merged else ""
     return [common + entry + first, *(common + other for other in others), exact_ir(target)]
 

@@ -25,6 +25,7 @@ from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import ArgumentError
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
+_GROUP = 64
 _WARP = 32
 _LINE = 128
 """Bytes of a line of a GPU's caches."""
@@ -223,7 +224,7 @@ class CudaRunner:
         words[lane.GOING] = words[lane.PAUSED] = 0
         told = self._device.array(words)
         threads = -(-lanes // int(words[lane.PER_WARP])) * _WARP
-        self._device.launch_native(self._kernel, threads, min(lane.GROUP, threads), [told.address])
+        self._device.launch_native(self._kernel, threads, min(_GROUP, threads), [told.address])
         try:
             self._device.synchronize()
         except KeyboardInterrupt:
