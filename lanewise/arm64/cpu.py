@@ -403,7 +403,8 @@ class ParallelCPU:
 
     def _run_slice(self, words: Array, slices: Slices, active: int) -> Going:
         """Let lanes run for a slice, and find out how many of them a warp should have."""
-        words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = slices.length, slices.interpreted, 0
+        length = self._warps.slice_of(slices.length)
+        words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = length, slices.interpreted, 0
         words[lane.PER_WARP] = self._warps.lanes
         before = time.perf_counter()
         going = self.runner.run(words, self._lanes, active)
@@ -411,7 +412,7 @@ class ParallelCPU:
             seconds = time.perf_counter() - before
             had = 0 if words[lane.FRESH] else self._ran
             self._ran = int(self._copied(self._summaries)[:, lane.SUMMARY.index(lane.CYCLES)].sum())
-            self._warps.ran(self._ran - had, seconds)
+            self._warps.ran(length, self._ran - had, seconds)
         return going
 
     def load_anew(self) -> None:

@@ -11,7 +11,8 @@ units, each block puts back what it has set: with hundreds of ways out that all 
 its own, LLVM would take minutes. The flags, of which many are set and few read, are put back where a unit is left.
 
 On a GPU lanes that stop in the midst of a unit never return from it: all blocks have such ways out, and if these led
-back to where all others go, lanes whose ways have parted would not meet again before.
+back to where all others go, lanes whose ways have parted would not meet again before. For the same reason calls are
+written out there (`places`), and loops have guards (`guards`).
 """
 
 from __future__ import annotations
