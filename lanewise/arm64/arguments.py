@@ -9,6 +9,9 @@ import numpy as np
 
 from lanewise.errors import ArgumentError
 
+MEMORY_OPTION = "--memory; in Python memory=, or memory_size= of run_linux and ParallelCPU"
+"""What people set how much memory a lane has by."""
+
 
 def whole(value: Any, what: str, least: int, most: int) -> int:
     """A whole number within limits."""

@@ -16,6 +16,8 @@ from lanewise.arm64.debugging import Debugger
 from lanewise.arm64.machine import HLT, REASONS
 from lanewise.arm64.result import ExecutionResult
 from lanewise.arm64.runners import Wanted, runner_for
+from lanewise.arm64.slices import Going, Slices
+from lanewise.arm64.warps import Warps
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, OutOfMemoryError
@@ -23,7 +25,6 @@ from lanewise.errors import ArgumentError, OutOfMemoryError
 Array = np.ndarray[Any, Any]
 
 _MOST_LANES = 2**32 - 1
-_FIRST_SLICE = 1 << 16
 _SLICE_SECONDS = 0.1
 """Lanes run in slices of about so long, so that Ctrl-C is heard in between."""
 
@@ -73,6 +74,9 @@ class ParallelCPU:
         """Of the translation, the unit of each word."""
         self._loaded: Any = None
         """What the runner runs now."""
+        self._warps = Warps(self._lanes)
+        self._ran = 0
+        """Instructions that all lanes had run when the last slice was over."""
 
     def __repr__(self) -> str:
         kind = "of its own" if self._spacing else "shared"
@@ -370,39 +374,50 @@ class ParallelCPU:
         """Run each lane until it stops, or has run so many instructions."""
         limit = whole(max_cycles, "max_cycles", 1, 2**63)
         words = self._told()
-        done, length, start = 0, _FIRST_SLICE, time.perf_counter()
+        words[lane.LIMIT] = limit
+        slices, start = Slices(), time.perf_counter()
         while True:
             before = time.perf_counter()
-            length = min(length, limit - done, lane.LONGEST_SLICE)
-            done += length
-            words[lane.SLICE], words[lane.NEXT] = length, 0
-            going = self.runner.run(words, self._lanes, self._lanes)
+            going = self._run_slice(words, slices, self._lanes)
             words[lane.FRESH] = 0
-            if done == limit or not going:
+            if not going.some:
                 break
-            taken = time.perf_counter() - before
-            if taken < _SLICE_SECONDS / 4:
-                length *= 4
-            elif taken > _SLICE_SECONDS:
-                length = max(1, length // 2)
+            slices.adapt(time.perf_counter() - before, _SLICE_SECONDS, full=True, paused=going.paused)
         elapsed = time.perf_counter() - start
         pcs, cycles, reasons, details = self._copied(self._summaries).T[:4].copy()
         why = [REASONS[int(one)] for one in reasons]
         return ExecutionResult(int(cycles.sum()), elapsed, cycles, pcs, why, details)
 
-    def resume(self, answers: Array, active: int, slice_length: int, limit: int) -> Array:
-        """Let lanes go on for a while that have not stopped, and those that get an answer to their call of the system.
+    def resume(self, answers: Array, active: int, slices: Slices, limit: int) -> tuple[Array, Going]:
+        """Let lanes go on for a slice that have not stopped, and those that get an answer to their call of the system.
 
         `answers` has a row for each lane: whether there is one, and what X0 becomes. So many lanes will be `active`.
-        Nobody runs more than `slice_length` instructions, nor more than `limit` altogether. Gives what `lane.SUMMARY`
-        says of each lane.
+        Nobody runs more than `limit` instructions altogether. Gives what `lane.SUMMARY` says of each lane.
         """
         words = self._told()
-        words[lane.FRESH], words[lane.SLICE], words[lane.LIMIT] = 0, min(slice_length, lane.LONGEST_SLICE), limit
+        words[lane.FRESH], words[lane.LIMIT] = 0, limit
         words[lane.ANSWERS] = self._answers.address
         self.runner.write(self._answers.address, answers.tobytes())
-        self.runner.run(words, self._lanes, active)
-        return self._copied(self._summaries)
+        going = self._run_slice(words, slices, active)
+        return self._copied(self._summaries), going
+
+    def _run_slice(self, words: Array, slices: Slices, active: int) -> Going:
+        """Let lanes run for a slice, and find out how many of them a warp should have."""
+        length = self._warps.slice_of(slices.length)
+        words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = length, slices.interpreted, 0
+        words[lane.PER_WARP] = self._warps.lanes
+        before = time.perf_counter()
+        going = self.runner.run(words, self._lanes, active)
+        if self.runner.far and not self._warps.settled:
+            seconds = time.perf_counter() - before
+            had = 0 if words[lane.FRESH] else self._ran
+            self._ran = int(self._copied(self._summaries)[:, lane.SUMMARY.index(lane.CYCLES)].sum())
+            self._warps.ran(length, self._ran - had, seconds)
+        return going
+
+    def load_anew(self) -> None:
+        """Have lanes go on by the best code that there is by now."""
+        self._loaded = None
 
     def prepare(self) -> None:
         """Have the code ready that lanes run by, which may take a while where it is to be compiled."""
@@ -416,6 +431,7 @@ class ParallelCPU:
             table = self.runner.load(translation, self.debugger.active)
             self._units = self.device.array(np.frombuffer(table, np.uint32)) if table else None
             self._loaded = wanted
+            self._warps = Warps(self._lanes)
         words = np.zeros(lane.RUN_WORDS, np.uint64)
         words[lane.MEMORY], words[lane.SIZE] = self._memory.address, self._size
         words[lane.LANES], words[lane.SPACING], words[lane.START] = self._lanes, self._spacing, self._start

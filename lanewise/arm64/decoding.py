@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from lanewise.arm64.encodings.row import Row
 from lanewise.arm64.writer import Writer
 
@@ -17,11 +19,11 @@ def decode(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str
     """Write code that goes to the label that `found` gives for a word's row, or to `none`."""
     bits = (1 << _FIRST_BITS) - 1
     groups: dict[tuple[int, ...], list[int]] = {}
+    masks = np.array([row.mask >> _FIRST_LOW & bits for row in rows])
+    values = np.array([row.value >> _FIRST_LOW for row in rows]) & masks
     for number in range(1 << _FIRST_BITS):
-        fitting = (
-            at for at, row in enumerate(rows) if not (number << _FIRST_LOW ^ row.value) & row.mask & bits << _FIRST_LOW
-        )
-        groups.setdefault(tuple(fitting), []).append(number)
+        fitting = np.flatnonzero(number & masks == values)
+        groups.setdefault(tuple(fitting.tolist()), []).append(number)
     part = w.assign(32, f"lshr i32 {word}, {_FIRST_LOW}")
     labels = {group: w.label("bits") if group else none for group in groups}
     cases = " ".join(f"i32 {number}, label %{labels[group]}" for group, numbers in groups.items() for number in numbers)

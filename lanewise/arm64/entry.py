@@ -51,9 +51,10 @@ def _cell(number: int, name: str) -> str:
 
 
 def _finish(name: str) -> str:
-    """Say what became of a lane."""
-    text = f"""define {name}(ptr %lane, ptr %run) {{
-{_word(lane.STATES, "states", "ptr")}{_word(lane.SUMMARIES, "summaries", "ptr")}  %here = ptrtoint ptr %lane to i64
+    """Say what became of a lane that might have run up to a limit this time."""
+    text = f"""define {name}(ptr %lane, ptr %run, i64 %limit) {{
+{_word(lane.LIMIT, "most")}{_word(lane.STATES, "states", "ptr")}{_word(lane.SUMMARIES, "summaries", "ptr")}
+  %here = ptrtoint ptr %lane to i64
   %first = ptrtoint ptr %states to i64
   %ahead = sub i64 %here, %first
   %i = udiv exact i64 %ahead, {lane.WORDS * 8}
@@ -66,11 +67,19 @@ def _finish(name: str) -> str:
   %to.{at} = getelementptr i64, ptr %summary, i64 {at}
   store i64 %said.{at}, ptr %to.{at}
 """
-    return f"""{text}  %goes_on = icmp eq i64 %said.{lane.SUMMARY.index(lane.REASON)}, {RUNNING}
+    ran = f"%said.{lane.SUMMARY.index(lane.CYCLES)}"
+    return f"""{text}  %runs = icmp eq i64 %said.{lane.SUMMARY.index(lane.REASON)}, {RUNNING}
+  %may = icmp ult i64 {ran}, %most
+  %goes_on = and i1 %runs, %may
   br i1 %goes_on, label %say, label %over
 say:
   %going = getelementptr i64, ptr %run, i64 {lane.GOING}
   store i64 1, ptr %going
+  %early = icmp ult i64 {ran}, %limit
+  br i1 %early, label %pause, label %over
+pause:
+  %paused = getelementptr i64, ptr %run, i64 {lane.PAUSED}
+  store i64 1, ptr %paused
   br label %over
 over:
   ret void
@@ -128,8 +137,13 @@ go:
   %ran = load i64, ptr %cycles
   %until = add i64 %ran, %slice
   %limit = call i64 @llvm.umin.i64(i64 %until, i64 %most)
+  %any_left = icmp ult i64 %ran, %limit
+  br i1 %any_left, label %run_on, label %finish
+run_on:
   call void @arm64_run({_GIVEN})
-  call void @{FINISH}(ptr %lane, ptr %run)
+  br label %finish
+finish:
+  call void @{FINISH}(ptr %lane, ptr %run, i64 %limit)
   br label %next
 """
 
@@ -152,15 +166,22 @@ work:
 
 
 def _gpu_entry() -> str:
-    """A thread a lane."""
+    """A thread a lane, of the first threads of each warp."""
     return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {{
 {_told()}  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %group_size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %first = mul i32 %group, %group_size
   %number = add i32 %first, %local
-  %i = zext i32 %number to i64
-  %some = icmp ult i64 %i, %lanes
+{_word(lane.PER_WARP, "per_warp")}  %warp = lshr i32 %number, 5
+  %warp.wide = zext i32 %warp to i64
+  %in_warp = and i32 %number, 31
+  %in_warp.wide = zext i32 %in_warp to i64
+  %ahead = mul i64 %warp.wide, %per_warp
+  %i = add i64 %ahead, %in_warp.wide
+  %used = icmp ult i64 %in_warp.wide, %per_warp
+  %inside = icmp ult i64 %i, %lanes
+  %some = and i1 %used, %inside
   br i1 %some, label %work, label %next
 work:
 {_run()}next:
@@ -183,14 +204,20 @@ entry:
   %samples = load ptr, ptr %samples.at
   %most.at = getelementptr i64, ptr %run, i64 {lane.STEPS}
   %most = load i64, ptr %most.at
+  %allowed.at = getelementptr i64, ptr %run, i64 {lane.INTERPRETED}
+  %allowed = load i64, ptr %allowed.at
   br label %again
 again:
   %steps = phi i64 [ {_STEPS}, %entry ], [ %more_steps, %try ]
+  %may = phi i64 [ %allowed, %entry ], [ %may_still, %try ]
   %changed = load atomic i64, ptr %modified monotonic, align 8
   %stale = icmp ne i64 %changed, 0
   br i1 %stale, label %interpreted, label %translated
 interpreted:
-  call void @arm64_interpret({_GIVEN})
+  %ran = load i64, ptr %cycles
+  %end = add i64 %ran, %may
+  %until.all = call i64 @llvm.umin.i64(i64 %end, i64 %limit)
+  call void @arm64_interpret(ptr %lane, ptr %memory, i64 %size, i64 %until.all, ptr %run, ptr %modified)
   ret void
 translated:
   %before = load i64, ptr %cycles
@@ -225,14 +252,19 @@ counted:
   %twice = add i64 %double, 3
   %longer = call i64 @llvm.umin.i64(i64 %twice, i64 %most)
   %more_steps = select i1 %idle, i64 %longer, i64 {_STEPS}
-  %further = add i64 %so_far, %steps
+  %few = call i64 @llvm.umin.i64(i64 %steps, i64 %may)
+  %further = add i64 %so_far, %few
   %until = call i64 @llvm.umin.i64(i64 %further, i64 %limit)
   call void @arm64_interpret(ptr %lane, ptr %memory, i64 %size, i64 %until, ptr %run, ptr %modified)
   %still = load i64, ptr %reason
   %running = icmp eq i64 %still, {RUNNING}
   %now = load i64, ptr %cycles
+  %done = sub i64 %now, %so_far
+  %may_still = sub i64 %may, %done
   %more = icmp ult i64 %now, %limit
-  %go_on = and i1 %running, %more
+  %some_more = icmp ne i64 %may_still, 0
+  %goes_on = and i1 %running, %more
+  %go_on = and i1 %goes_on, %some_more
   br i1 %go_on, label %try, label %over
 try:
   br label %again

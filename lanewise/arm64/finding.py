@@ -52,6 +52,12 @@ def is_call(row: Row) -> bool:
     return dict(row.settled).get({"b": "op", "br": "opc"}.get(row.name, "")) == 1
 
 
+def is_return(word: int) -> bool:
+    """Whether it is a branch back from a call."""
+    row = row_of(word)
+    return row is not None and row.name == "br" and dict(row.settled).get("opc") == 2
+
+
 @dataclass
 class Block:
     """Instructions that run one after the other."""

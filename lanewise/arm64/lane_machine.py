@@ -12,6 +12,14 @@ PARAMETERS = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modi
 far it may go, what all were told, and where to say that translated code was changed."""
 _EXACT_WORDS = f"%exact.words = alloca [{codes.GIVEN_WORDS} x i64], align 16"
 
+_GLOBAL = (
+    "%memory.number = ptrtoint ptr %memory to i64",
+    "%memory.global = inttoptr i64 %memory.number to ptr addrspace(1)",
+    "%memory.known = addrspacecast ptr addrspace(1) %memory.global to ptr",
+)
+"""The same place, of which a GPU's compiler knows that it is neither a thread's own memory nor that of a group: so it
+need not look each time."""
+
 
 class LaneMachine(Machine):
     """A lane whose state is at %lane, and whose memory at %memory."""
@@ -19,6 +27,10 @@ class LaneMachine(Machine):
     def __init__(self, gpu: bool) -> None:
         super().__init__()
         self.gpu = gpu
+        self._memory = "%memory"
+        if gpu:
+            self.head += _GLOBAL
+            self._memory = "%memory.known"
 
     def special(self, name: str) -> Value:
         return self.assign(64, f"load i64, ptr {self._special(name)}")
@@ -73,7 +85,7 @@ class LaneMachine(Machine):
         """What more is to do then."""
 
     def place(self, address: Value) -> str:
-        return self.pointer(f"getelementptr i8, ptr %memory, i64 {address.text}")
+        return self.pointer(f"getelementptr i8, ptr {self._memory}, i64 {address.text}")
 
     def load(self, address: Value, bits: int) -> Value:
         if not self.gpu or bits == 8:

@@ -8,29 +8,59 @@ from functools import cache
 from pathlib import Path
 
 from lanewise import lang
-from lanewise.compiler import OPTIMISED, Cache, Job, Target, bundle, compile_guest, default_cache, unbundle
+from lanewise.arm64.kept import keep, kept, remember
+from lanewise.compiler import (
+    OPTIMISED,
+    QUICK,
+    Cache,
+    Job,
+    Target,
+    compile_guest,
+    compile_outliving,
+    compiling,
+    default_cache,
+)
 
 _LARGE = 10_000
 """Instructions from which on a translation is optimised less: each takes LLVM half a millisecond even so."""
 _LARGE_LEVEL = 1
 
 
-def launch_code(target: Target, debugging: bool, translated: bool) -> list[bytes]:
+def launch_code(target: Target, debugging: bool, translated: bool, hurry: bool = False) -> list[bytes]:
     """The entry of launches and the interpreter, from the cache or compiled; what is translated is not in it.
 
     A debugging one looks for breakpoints, and is slower. On a GPU the interpreter is part of the entry if it is alone:
-    there the code of a kernel reaches memory sooner than that of a function.
+    there the code of a kernel reaches memory sooner than that of a function. With `hurry`, where a CPU has none yet,
+    there is one in a third of the time, with some 60 % of its speed; `optimise_interpreter` makes the other.
     """
     gpu = target.kind == "nvptx"
     merged = gpu and not translated
-    interpreter = _cached(
-        target, f"interpreter {debugging} {merged}", lambda: interpreter_ir(target, debugging, merged)
-    )
+    name = _interpreter_name(debugging, merged)
+    quick = hurry and not gpu and kept(_key(target, name, b"")) is None
+    name, level = (f"quick {name}", QUICK) if quick else (name, OPTIMISED)
+    interpreter = _cached(target, name, lambda: interpreter_ir(target, debugging, merged), level)
     if merged:
         return interpreter
     from lanewise.arm64.entry import entry_ir
 
     return [*_cached(target, f"entry {translated}", lambda: [entry_ir(gpu, translated)]), *interpreter]
+
+
+def _interpreter_name(debugging: bool, merged: bool) -> str:
+    return f"interpreter {debugging} {merged}"
+
+
+def has_interpreter(target: Target) -> bool:
+    """Whether lanes that may come to a translation have the interpreter that is optimised."""
+    return kept(_key(target, _interpreter_name(False, False), b"")) is not None
+
+
+def optimise_interpreter(target: Target) -> None:
+    """Make it beside whatever runs, to the end even if this process ends."""
+    key = _key(target, _interpreter_name(False, False), b"")
+    codes = compile_outliving(default_cache(), key, lambda: _jobs(target, interpreter_ir(target, False, False)))
+    if codes is not None:
+        remember(key, codes)
 
 
 def interpreter_ir(target: Target, debugging: bool, merged: bool) -> list[str]:
@@ -55,20 +85,19 @@ def translated_code(
     What is called from there is part of it if `calls`. Memory begins at `start`.
     """
     key = _translation_key(target, content, base, entries, start, calls)
-    stored = default_cache().get(key)
-    if stored is not None:
-        return unbundle(stored)
+    found = kept(key)
+    if found is not None:
+        return found
     from lanewise.arm64.translation import Translation
 
     made = Translation(target.kind == "nvptx", content, base, entries, start, calls)
-    codes = [made.table(), *_compiled(target, made.pieces(), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)]
-    default_cache().put(key, bundle(codes))
-    return codes
+    level = OPTIMISED if made.size < _LARGE else _LARGE_LEVEL
+    return keep(key, [made.table(), *_compiled(target, made.pieces(), level)])
 
 
 def is_translated(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool) -> bool:
-    """Whether that is in the cache."""
-    return default_cache().get(_translation_key(target, content, base, entries, start, calls)) is not None
+    """Whether that is made already; then it is at hand when it is asked for."""
+    return kept(_translation_key(target, content, base, entries, start, calls)) is not None
 
 
 def _translation_key(
@@ -90,14 +119,13 @@ def _key(target: Target, what: str, of: bytes) -> str:
     return Cache.key_of("arm64", _sources(), target.key, what, of)
 
 
-def _cached(target: Target, what: str, ir: Callable[[], list[str]]) -> list[bytes]:
+def _cached(target: Target, what: str, ir: Callable[[], list[str]], level: int = OPTIMISED) -> list[bytes]:
     key = _key(target, what, b"")
-    stored = default_cache().get(key)
-    if stored is not None:
-        return unbundle(stored)
-    codes = compile_guest([Job(text, target, "arm64", OPTIMISED) for text in ir()], cache=None)
-    default_cache().put(key, bundle(codes))
-    return codes
+    found = kept(key)
+    if found is not None:
+        return found
+    with compiling("the interpreter of AArch64 code for this device"):
+        return keep(key, compile_guest(_jobs(target, ir(), level), cache=None))
 
 
 def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
@@ -105,7 +133,11 @@ def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
     from lanewise.arm64.exact.library import declared, inside
 
     common = _common(target) + (inside(target) if target.kind == "nvptx" else declared())
-    return compile_guest([Job(common + text, target, "arm64", level) for text in pieces], cache=None)
+    return compile_guest(_jobs(target, (common + text for text in pieces), level), cache=None)
+
+
+def _jobs(target: Target, pieces: Iterable[str], level: int = OPTIMISED) -> list[Job]:
+    return [Job(text, target, "arm64", level) for text in pieces]
 
 
 @cache

@@ -15,6 +15,7 @@ from lanewise.arm64 import lane
 from lanewise.arm64.entry import ENTRY
 from lanewise.arm64.mapping import map_copies, map_empty
 from lanewise.arm64.program import is_translated, launch_code, translated_code
+from lanewise.arm64.slices import Going
 from lanewise.arm64.transfers import read_pieces, repeat_piece, write_pieces
 from lanewise.compiler import Target, load_object
 from lanewise.devices import DeviceArray
@@ -25,6 +26,7 @@ from lanewise.errors import ArgumentError
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 _GROUP = 64
+_WARP = 32
 _LINE = 128
 """Bytes of a line of a GPU's caches."""
 _MOST_SHARED = 8192
@@ -42,13 +44,15 @@ class Wanted:
     start: int
     calls: bool = True
     """Whether what is called from there is translated, too."""
+    hurry: bool = False
+    """Whether lanes are to begin soon, by a slower interpreter if need be."""
 
     def pieces(self, target: Target) -> list[bytes]:
         """The translation, from the cache or compiled: the table of its units first."""
         return translated_code(target, *self._given())
 
     def is_there(self, target: Target) -> bool:
-        """Whether the cache has it."""
+        """Whether it is made already."""
         return is_translated(target, *self._given())
 
     def _given(self) -> tuple[bytes, int, tuple[int, ...], int, bool]:
@@ -59,9 +63,9 @@ class Wanted:
 
 def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[list[bytes], bytes]:
     """All code that a launch needs, and the table of the translation's units."""
-    pieces = launch_code(target, debugging, wanted is not None)
     if wanted is None:
-        return pieces, b""
+        return launch_code(target, debugging, translated=False), b""
+    pieces = launch_code(target, debugging, True, wanted.hurry)
     table, *code = wanted.pieces(target)
     return pieces + code, table
 
@@ -83,8 +87,8 @@ class Runner(Protocol):
         Gives the table of its units.
         """
 
-    def run(self, words: Words, lanes: int, active: int) -> bool:
-        """Run all lanes as the words say, of which so many will do something, and wait: whether some could go on."""
+    def run(self, words: Words, lanes: int, active: int) -> Going:
+        """Run all lanes as the words say, of which so many will do something, and wait."""
 
     def read(self, address: int, count: int) -> bytes:
         """Bytes of the device."""
@@ -137,13 +141,13 @@ class CpuRunner:
         self._code, table = _interpreter(debugging) if wanted is None else _native(wanted, debugging)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> bool:
+    def run(self, words: Words, lanes: int, active: int) -> Going:
         assert self._code is not None
-        words[lane.GOING] = 0
+        words[lane.GOING] = words[lane.PAUSED] = 0
         block = np.array([words.ctypes.data], np.uint64)
         if active <= 1:  # handing it to another thread would take longer than many a call of the system
             _NATIVE(self._code.entry)(None, None, block.ctypes.data)
-            return bool(words[lane.GOING])
+            return _going(words)
         workers = min(active, self._device.properties.cores)
         launch = self._device.launch_native(self._code, block.tobytes(), workers, [words])
         try:
@@ -151,7 +155,7 @@ class CpuRunner:
         except KeyboardInterrupt:
             launch.wait()  # which is soon: nobody may look at lanes that are still running
             raise
-        return bool(words[lane.GOING])
+        return _going(words)
 
     def read(self, address: int, count: int) -> bytes:
         return ctypes.string_at(address, count)
@@ -197,7 +201,7 @@ class CpuRunner:
 
 
 class CudaRunner:
-    """A thread a lane."""
+    """A thread a lane, in as many warps as are wanted."""
 
     far = True
 
@@ -216,16 +220,17 @@ class CudaRunner:
         self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> bool:
-        words[lane.GOING] = 0
+    def run(self, words: Words, lanes: int, active: int) -> Going:
+        words[lane.GOING] = words[lane.PAUSED] = 0
         told = self._device.array(words)
-        self._device.launch_native(self._kernel, lanes, min(_GROUP, lanes), [told.address])
+        threads = -(-lanes // int(words[lane.PER_WARP])) * _WARP
+        self._device.launch_native(self._kernel, threads, min(_GROUP, threads), [told.address])
         try:
             self._device.synchronize()
         except KeyboardInterrupt:
             self._device.synchronize()
             raise
-        return any(self.read(told.address + 8 * lane.GOING, 8))
+        return _going(np.frombuffer(self.read(told.address, told.nbytes), np.uint64))
 
     def read(self, address: int, count: int) -> bytes:
         return self._device.read(address, count).tobytes()
@@ -247,6 +252,11 @@ class CudaRunner:
 
     def clear(self, memory: DeviceArray) -> None:
         self._device.fill(memory.buffer, 0, memory.nbytes)
+
+
+def _going(words: Words) -> Going:
+    """What lanes have said in the words of a run."""
+    return Going(bool(words[lane.GOING]), bool(words[lane.PAUSED]))
 
 
 def runner_for(device: Any) -> Runner:

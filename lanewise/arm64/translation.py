@@ -30,7 +30,7 @@ class Translation:
         self, gpu: bool, content: bytes, base: int, entries: Sequence[int], start: int, calls: bool = True
     ) -> None:
         self._gpu, self._start, self._code = gpu, start, Code(content, base)
-        self._units = find_units(self._code, entries, calls)
+        self._units = find_units(self._code, entries, calls, gpu)
 
     @property
     def size(self) -> int:
@@ -176,7 +176,7 @@ def _gpu_going(looking: str, units: Sequence[Unit]) -> str:
         for at, given in enumerate(_KEPT)
     )
     return f"""declare void @arm64_interpret({PARAMETERS})
-declare void @{FINISH}(ptr, ptr)
+declare void @{FINISH}(ptr, ptr, i64)
 define void @arm64_translated({PARAMETERS.replace("%lane", "%state")}) {{
 begin:
   %lane = alloca [{lane.WORDS + len(_KEPT)} x i64], align 16
@@ -204,10 +204,13 @@ begin:
   %left_to_others = icmp eq i64 %why, {LEFT}
   br i1 %left_to_others, label %interpret, label %finish
 interpret:
-  call void @arm64_interpret({PARAMETERS.replace("%lane", "%state")})
+{_cell("allowed.at", lane.INTERPRETED, "%run")}  %allowed = load i64, ptr %allowed.at
+  %further = add i64 %done, %allowed
+  %end = call i64 @llvm.umin.i64(i64 %further, i64 %limit)
+  call void @arm64_interpret(ptr %state, ptr %memory, i64 %size, i64 %end, ptr %run, ptr %modified)
   br label %finish
 finish:
-  call void @{FINISH}(ptr %state, ptr %run)
+  call void @{FINISH}(ptr %state, ptr %run, i64 %limit)
   call void asm sideeffect "exit;", ""()
   unreachable
 }}

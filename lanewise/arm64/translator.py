@@ -11,7 +11,8 @@ units, each block puts back what it has set: with hundreds of ways out that all 
 its own, LLVM would take minutes. The flags, of which many are set and few read, are put back where a unit is left.
 
 On a GPU lanes that stop in the midst of a unit never return from it: all blocks have such ways out, and if these led
-back to where all others go, lanes whose ways have parted would not meet again before.
+back to where all others go, lanes whose ways have parted would not meet again before. For the same reason calls are
+written out there (`places`), and loops have guards (`guards`).
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from contextlib import contextmanager
 
 from lanewise.arm64 import lane
 from lanewise.arm64.bitmasks import logical_immediate
-from lanewise.arm64.finding import Block, Code, fields_of, row_of
+from lanewise.arm64.finding import Code, fields_of, row_of
+from lanewise.arm64.guards import Guard, find_guards, no_guards
 from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.liveness import Uses, set_behind
 from lanewise.arm64.machine import LEFT
+from lanewise.arm64.places import Place, copied_places, lanes_meet, single_places
 from lanewise.arm64.units import Unit
 from lanewise.arm64.values import Value, known
 
@@ -53,12 +56,15 @@ class UnitTranslator(LaneMachine):
         """`owners` are the units of all blocks by where they begin; `whole` says that there is no other unit."""
         super().__init__(gpu)
         self._unit, self._owners, self._whole = unit, owners, whole
+        self._meeting = lanes_meet(gpu)
+        self._plan = copied_places(unit) if self._meeting and whole else single_places(unit)
+        self._guarded = find_guards(self._plan) if self._meeting else no_guards(self._plan)
         self.first_byte = known(64, start)
         self.code_place = known(64, code.base), known(64, len(code.content))
         self.called: set[int] = set()
         """Other units that it names."""
         self._at = 0
-        """The block that is being written."""
+        """The place that is being written."""
         self._before = 0
         """Instructions of the block ahead of this one."""
         self._count = known(32, 0)
@@ -71,7 +77,9 @@ class UnitTranslator(LaneMachine):
         self._late = _REGISTERS | _FLAGS if whole else _FLAGS
         """What is put back where the unit is left."""
         self._outs: dict[tuple[int, int | None], None] = {}
-        """Blocks that leave, and for where, if that is known."""
+        """Places that leave, and for where, if that is known."""
+        self._wanted: list[tuple[str, int, Guard]] = []
+        """Ways to heads of a loop that has several: a label of its own for each, the head and the guard."""
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
@@ -195,9 +203,13 @@ class UnitTranslator(LaneMachine):
     def text(self) -> str:
         """The function in LLVM's text."""
         unit = self._unit
-        for block in unit.blocks.values():
-            self._block(block)
-        if self._whole:
+        for place in self._plan.places:
+            self._place(place)
+        for guard in self._guarded.guards:
+            self._guard(guard)
+        for label, number, guard in self._wanted:
+            self._want(label, number, guard)
+        if self._meeting or self._whole:
             self._dispatch()
         behind = set_behind(self._uses)
         for at, target in self._outs:
@@ -240,13 +252,25 @@ class UnitTranslator(LaneMachine):
             self._bring(name)
         first = self.assign(32, "load i32, ptr %at.remaining") if self.gpu else Value(32, "%left.in")
         self.emit(f"store {first.typed}, ptr %left")
-        self._switch(self.assign(64, "load i64, ptr %at.pc"), "nowhere")
+        if self._meeting:
+            self.emit("%wanted = alloca i32")
+            self.emit(f"%no_one = lshr {first.typed}, 31")  # 0, but no compiler knows: it would go around the guards
+            self.emit("store i32 %no_one, ptr %wanted")
+            self.emit("br label %dispatch")
+            return
+        self._switch("nowhere")
         self.start("nowhere")
         self.emit("unreachable")  # the table names the unit for its entries alone
 
-    def _switch(self, pc: Value, other: str) -> None:
-        cases = " ".join(f"i64 {address}, label %at_{address:x}" for address in sorted(self._unit.entries))
+    def _switch(self, other: str) -> None:
+        """Go where the lane wants to, if that is an entry."""
+        pc = self.assign(64, "load i64, ptr %at.pc")
+        cases = " ".join(f"i64 {at}, label %{self._entrance(place)}" for at, place in self._plan.entries.items())
         self.emit(f"switch {pc.typed}, label %{other} [ {cases} ]")
+
+    def _entrance(self, place: int) -> str:
+        """The label of where lanes come to a place from elsewhere."""
+        return f"at_{place}" if self._guarded.first[place] is None else f"enter_{place}"
 
     def _bring(self, name: str) -> None:
         if name in "nzcv":
@@ -265,12 +289,13 @@ class UnitTranslator(LaneMachine):
             value = self.pointer(f"load {_type(name)}, ptr %{name}")
             self.emit(f"store {_type(name)} {value}, ptr %at.{name}, align 8")
 
-    def _block(self, block: Block) -> None:
-        """All of a block but how it goes on."""
-        self._at = block.address
-        self._uses[block.address] = Uses()
+    def _place(self, place: Place) -> None:
+        """A block, and how it goes on."""
+        block = place.block
+        self._at = place.number
+        self._uses[place.number] = Uses()
         self._compared = None
-        self.start(f"at_{block.address:x}")
+        self.start(f"at_{place.number}")
         self._count = self.assign(32, "load i32, ptr %left")
         with self._rarely(self.compare("ult", self._count, len(block.words))):
             self.emit(f"store i64 {LEFT}, ptr %at.reason")
@@ -290,30 +315,75 @@ class UnitTranslator(LaneMachine):
                 self.lines.insert(at, "  store i1 false, ptr %wrote")
                 self._leave_if_changed()
         self._put_back(self._set_here())
-        self._go_on(known(64, block.end))
+        self._go_on(place, known(64, block.end))
 
-    def _go_on(self, behind: Value) -> None:
+    def _go_on(self, place: Place, behind: Value) -> None:
         flag, target = self._ways or (None, behind)
         if flag is None:
-            self.emit(f"br label %{self._way(target)}")
+            if place.returns is not None:
+                self._check_return(place.returns[0], target)
+                target = known(64, place.returns[0])
+            self.emit(f"br label %{self._way(place, target)}")
         elif flag.known:
-            self.emit(f"br label %{self._way(target if flag.number else behind)}")
+            self.emit(f"br label %{self._way(place, target if flag.number else behind)}")
         else:
-            self.emit(f"br {flag.typed}, label %{self._way(target)}, label %{self._way(behind)}")
+            self.emit(f"br {flag.typed}, label %{self._way(place, target)}, label %{self._way(place, behind)}")
 
-    def _way(self, target: Value) -> str:
-        """The label of where a block goes on: there, or where it leaves."""
+    def _check_return(self, back: int, target: Value) -> None:
+        """Who does not return to where it was called from ends its launch there: in the next one it is as any other."""
+        with self._rarely(self.compare("ne", target, back)):
+            self.emit(f"store {target.typed}, ptr %at.pc")
+            self.emit("br label %stopped")
+
+    def _way(self, place: Place, target: Value) -> str:
+        """The label of where a place goes on: there, or where it leaves."""
         uses = self._uses[self._at]
-        if target.known and target.number in self._unit.blocks:
-            uses.ways = (*uses.ways, target.number)
-            return f"at_{target.number:x}"
+        if target.known:
+            number = place.ways.get(target.number)
+            if place.returns is not None:
+                number = place.returns[1]
+            if number is not None:
+                uses.ways = (*uses.ways, number)
+                return self._label(number)
+        if self._whole and (not target.known or target.number in self._plan.entries):
+            self.emit(f"store {target.typed}, ptr %at.pc")
+            return "dispatch"
         if not target.known:
             self.emit(f"store {target.typed}, ptr %at.pc")
-            if self._whole:
-                return "dispatch"
         out = self._at, target.number if target.known else None
         self._outs[out] = None
         return _out_label(*out)
+
+    def _label(self, place: int) -> str:
+        """Where those who come from within the unit go to be at a place."""
+        guard = self._guarded.of_head.get(place)
+        if guard is None:
+            return f"at_{place}"
+        if len(guard.heads) == 1:
+            return f"guard_{guard.number}"
+        self._wanted.append((label := self.label("want"), place, guard))
+        return label
+
+    def _guard(self, guard: Guard) -> None:
+        """Let lanes that want to the midst of a loop go on to there, and all others to its head."""
+        several = len(guard.heads) > 1
+        inside = guard.inside | dict.fromkeys(head for head in guard.heads if several or head in self._guarded.first)
+        ways = {place: f"guard_{further.number}" if further else f"arrive_{place}" for place, further in inside.items()}
+        self.start(f"guard_{guard.number}")
+        wanted = self.assign(32, "load i32, ptr %wanted")
+        cases = " ".join(f"i32 {place + 1}, label %{label}" for place, label in ways.items())
+        self.emit(f"switch {wanted.typed}, label %at_{guard.heads[0]} [ {cases} ]")
+        for place, further in inside.items():
+            if further is None:
+                self.start(f"arrive_{place}")
+                self.emit("store i32 %no_one, ptr %wanted")
+                self.emit(f"br label %at_{place}")
+
+    def _want(self, label: str, place: int, guard: Guard) -> None:
+        """Go to a place by the guards on the way, of which this one is the first."""
+        self.start(label)
+        self.emit(f"store {self.add(Value(32, '%no_one'), place + 1).typed}, ptr %wanted")
+        self.emit(f"br label %guard_{guard.number}")
 
     def _out(self, at: int, target: int | None, names: Iterable[str]) -> None:
         """Leave behind a block for an address that is known, or that the lane's state has already."""
@@ -344,7 +414,10 @@ class UnitTranslator(LaneMachine):
     def _dispatch(self) -> None:
         """Go where the lane wants to, if that is here."""
         self.start("dispatch")
-        self._switch(self.assign(64, "load i64, ptr %at.pc"), "leaving")
+        self._switch("leaving")
+        for place, guard in self._guarded.first.items():
+            if guard is not None:
+                self._want(f"enter_{place}", place, guard)
 
 
 def _out_label(at: int, target: int | None) -> str:

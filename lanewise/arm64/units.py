@@ -9,6 +9,8 @@ from lanewise.arm64.finding import Block, Code
 
 _SMALL = 200
 """Blocks that are one unit, whatever functions they are in: so registers stay in registers across calls."""
+_SMALL_ON_GPU = 300
+"""The same on a GPU, where lanes that have left a unit do not meet others that are still in it."""
 _LARGEST = 400
 """Blocks in a unit. Compilers take longer for a large function than for two that are half as large."""
 
@@ -27,18 +29,18 @@ class Unit:
         return sum(len(block.words) for block in self.blocks.values())
 
 
-def find_units(code: Code, entries: Iterable[int], calls: bool) -> list[Unit]:
+def find_units(code: Code, entries: Iterable[int], calls: bool, gpu: bool) -> list[Unit]:
     """Units of all that can be reached from some addresses on, by calls if wanted. No block is in two of them.
 
     If there are few blocks, there is one unit.
     """
     given = list(entries)
     blocks = code.blocks(given, calls)
-    return _shared_out(blocks, given)
+    return _shared_out(blocks, given, _SMALL_ON_GPU if gpu else _SMALL)
 
 
-def _shared_out(blocks: dict[int, Block], given: list[int]) -> list[Unit]:
-    whole = len(blocks) <= _SMALL
+def _shared_out(blocks: dict[int, Block], given: list[int], small: int) -> list[Unit]:
+    whole = len(blocks) <= small
     heads = {} if whole else {target: None for block in blocks.values() if block.calls for target in block.jumps}
     wanted = [address for address in (*given, *heads, *blocks) if address in blocks]
     units: list[Unit] = []

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
+from lanewise.arm64.linux.call_names import shown_call
+from lanewise.arm64.linux.loading import STACK_PART
 from lanewise.arm64.linux.result import Outcome, signal_name
+from lanewise.arm64.linux.wave import Wave
 from lanewise.arm64.machine import REASONS, RUNNING
 from lanewise.batch.report import count_of
 from lanewise.batch.spec import LaneOutcome
 
 _KINDS = {REASONS[RUNNING]: "out of fuel", "output limit": "output limit reached"}
 """Reasons that programs of WebAssembly know, too, in the words that they have for them."""
-_NAMES = {
-    19: "eventfd2", 20: "epoll_create1", 26: "inotify_init1", 72: "pselect6", 74: "signalfd4", 85: "timerfd_create",
-    95: "waitid", 97: "unshare", 103: "setitimer", 107: "timer_create", 117: "ptrace", 119: "sched_setscheduler",
-    125: "sched_get_priority_max", 197: "shmdt", 198: "socket", 199: "socketpair", 200: "bind", 201: "listen",
-    202: "accept", 203: "connect", 220: "clone", 221: "execve", 228: "mlock", 235: "mbind", 242: "accept4",
-    260: "wait4", 279: "memfd_create", 281: "execveat", 425: "io_uring_setup", 435: "clone3",
-}  # fmt: skip
-"""Calls that programs want most often of those that there are none of."""
 _MOST_NAMED = 16
+_MOST_LOOKS = 16
+"""Lanes whose stack pointers are looked at when they have failed: each is read from the device."""
+_OPTION = "(--memory, or memory= in Python)"
 
 
 def described(found: Outcome) -> tuple[str | None, str | None]:
@@ -27,18 +28,27 @@ def described(found: Outcome) -> tuple[str | None, str | None]:
     if found.signal is not None:
         return signal_name(found.signal), str(found)
     kind = _KINDS.get(found.reason, found.reason)
-    return kind, f"{kind} at {found.pc:#x}"
+    return kind, f"{kind} {found.place}"
 
 
 class Remarks:
-    """Calls that there are none of, and lanes that failed after memory was refused to them."""
+    """Calls that are not offered, and lanes that failed after memory was refused to them or off their stacks."""
 
     def __init__(self, lanes: int) -> None:
         self._alone = lanes == 1
-        self._unknown: set[int] = set()
+        self._unknown = Counter[int]()
         self._refused = 0
+        self._stack = 0
+        self._looks = _MOST_LOOKS
 
-    def add(self, outcome: LaneOutcome, unknown: tuple[int, ...], refused: bool) -> None:
+    def look(self, wave: Wave, number: int, found: Outcome) -> None:
+        """A lane has ended: if that was by a fault, look where its stack pointer is. Few are looked at."""
+        if found.signal is not None and found.reason in REASONS and self._looks and not self._stack:
+            self._looks -= 1
+            if wave.is_off_its_stack(number):
+                self._stack = wave.layout.top - wave.layout.stack
+
+    def add(self, outcome: LaneOutcome, unknown: Mapping[int, int], refused: bool) -> None:
         """A lane has ended."""
         self._unknown.update(unknown)
         self._refused += refused and not outcome.ok
@@ -48,11 +58,20 @@ class Remarks:
         found = []
         if self._unknown:
             numbers = sorted(self._unknown)
-            named = ", ".join(f"{one} ({_NAMES[one]})" if one in _NAMES else str(one) for one in numbers[:_MOST_NAMED])
-            more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
-            calls = "a call of the system that is" if len(numbers) == 1 else "calls of the system that are"
-            found.append(f"the program made {calls} not known, and was told ENOSYS: {named}{more}")
+            named = ", ".join(f"{shown_call(one)} {_times(self._unknown[one])}" for one in numbers[:_MOST_NAMED])
+            more = f" and {len(numbers) - _MOST_NAMED:,} others" if len(numbers) > _MOST_NAMED else ""
+            found.append(f"the program made calls of the system that are not offered: {named}{more}; they gave ENOSYS")
         if self._refused:
             who = "the program" if self._alone else f"{count_of(self._refused, 'lane')} that failed"
-            found.append(f"{who} wanted more memory than there was; give lanes more (--memory, or memory= in Python)")
+            found.append(f"{who} wanted more memory than there was; give lanes more {_OPTION}")
+        if self._stack:
+            who = "the program" if self._alone else "a lane"
+            found.append(
+                f"{who} failed with its stack pointer outside of the stack's {self._stack:,} bytes; if it needs more, "
+                f"give lanes more memory {_OPTION}, of which the stack has one part in {STACK_PART}"
+            )
         return found
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")

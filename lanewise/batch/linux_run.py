@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from lanewise.arm64.arguments import MEMORY_OPTION
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux.elf import PAGE, read_program
 from lanewise.arm64.linux.hot import HotCode
@@ -175,29 +176,25 @@ class LinuxRun:
 
     def _outcome(self, wave: Wave, first: int, number: int, seconds: float) -> LaneOutcome:
         found = wave.outcome(number)
-        self._took(found)
         kind, trap = described(found)
-        outcome = LaneOutcome(
-            first + number, found.exit_code, trap, kind, seconds, found.stdout, found.stderr, found.signal
-        )
+        outcome = self._told(first + number, found, kind, trap, seconds)
+        self._remarks.look(wave, number, found)
         self._remarks.add(outcome, found.unknown_calls, wave.processes[number].heap.refused)
         return outcome
 
-    def _took(self, found: Outcome) -> None:
+    def _told(self, lane: int, found: Outcome, kind: str | None, trap: str | None, seconds: float) -> LaneOutcome:
         if not self.task.streaming:
             self.backlog.take(len(found.stdout) + len(found.stderr))
+        return LaneOutcome(
+            lane, found.exit_code, trap, kind, seconds, found.stdout, found.stderr, found.signal, found.instructions
+        )
 
     def _cut_off(self, wave: Wave, left: list[int], first: int, seconds: float) -> list[LaneOutcome]:
         """Lanes that were running when the run was ended."""
         assert self._wish is not None
         kind = next(words for wish, words in CUT_OFF_BY.items() if self._wish.startswith(wish))
         wave.serving.end_all(kind)
-        cut = []
-        for number in left:
-            found = wave.outcome(number)
-            self._took(found)
-            cut.append(LaneOutcome(first + number, None, kind, kind, seconds, found.stdout, found.stderr))
-        return cut
+        return [self._told(first + number, wave.outcome(number), kind, kind, seconds) for number in left]
 
 
 class KeptOutput(Sink):
@@ -229,9 +226,9 @@ def _check_options(task: Task) -> None:
     named = [name for name, is_given in given.items() if is_given]
     if named:
         them = "them" if len(named) > 1 else "it"
-        raise ArgumentError(
-            f"{task.name} is a program of Linux, to which {' and '.join(named)} can mean nothing; leave {them} out"
-        )
+        stack = "; its stack is a part of its memory (--memory, or memory= in Python)" if "stack" in named else ""
+        what = f"{task.name} is a program of Linux, to which {' and '.join(named)} can mean nothing"
+        raise ArgumentError(f"{what}; leave {them} out{stack}")
 
 
 def _lanes_at_once(device: Any, size: int, wanted: int) -> int:
@@ -239,7 +236,8 @@ def _lanes_at_once(device: Any, size: int, wanted: int) -> int:
     memory = device.properties.memory_bytes
     if memory and size > memory:
         raise ArgumentError(
-            f"lanes are to have {size:,} bytes of memory, and {device.name} has {memory:,}; give them less"
+            f"lanes are to have {size:,} bytes of memory, and {device.name} has {memory:,}; give them less "
+            f"({MEMORY_OPTION})"
         )
     if device.name == "cpu":
         return max(1, min(wanted, _CPU_LANES, int(memory * _CPU_SHARE) // size))

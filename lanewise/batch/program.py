@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lanewise.batch.services import services
+from lanewise.batch.source import LINUX_TOO, MAGIC
 from lanewise.batch.spec import Task
 from lanewise.batch.vocabulary import check_use, lacking
 from lanewise.compiler import Target
@@ -61,7 +62,8 @@ def _load(task: Task) -> LoadedModule:
     try:
         return LoadedModule.load(task.program)
     except MalformedError as error:
-        error.args = (f"{task.name}: {error}",)
+        other = not task.program.startswith(MAGIC[: len(task.program)])
+        error.args = (f"{task.name}: {error}" + (f"; {LINUX_TOO}" if other else ""),)
         raise
 
 

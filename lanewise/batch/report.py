@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -39,7 +40,12 @@ class Tally:
         self.ok = 0
         self._label = label
         self._failed: dict[str, Ends] = {}
-        self._slowest: list[tuple[float, int]] = []
+        self._most: list[tuple[float, int]] = []
+        """The ten lanes that did most, with how much, and their numbers negated."""
+        self._least = math.inf
+        self.counted = False
+        """Whether lanes are compared by their instructions, not by their seconds: where they take turns, those say
+        nothing about one of them."""
         self._all_below = 0
         self._above: set[int] = set()
         """Lanes that ended: all below `_all_below`, and those here, which came before their turn."""
@@ -54,10 +60,13 @@ class Tally:
             self.ok += 1
         else:
             self._count_failure(outcome)
-        if len(self._slowest) < _SLOWEST:
-            heapq.heappush(self._slowest, (outcome.seconds, -outcome.lane))
-        elif outcome.seconds > self._slowest[0][0]:
-            heapq.heapreplace(self._slowest, (outcome.seconds, -outcome.lane))
+        self.counted = outcome.instructions is not None
+        did = outcome.seconds if outcome.instructions is None else outcome.instructions
+        self._least = min(self._least, did)
+        if len(self._most) < _SLOWEST:
+            heapq.heappush(self._most, (did, -outcome.lane))
+        elif did > self._most[0][0]:
+            heapq.heapreplace(self._most, (did, -outcome.lane))
 
     @property
     def unfinished(self) -> int:
@@ -71,8 +80,13 @@ class Tally:
 
     @property
     def slowest(self) -> list[tuple[int, float]]:
-        """Up to ten lanes with their seconds, the slowest first."""
-        return [(-negated, seconds) for seconds, negated in sorted(self._slowest, reverse=True)]
+        """Up to ten lanes with their seconds or instructions, the slowest first."""
+        return [(-negated, did) for did, negated in sorted(self._most, reverse=True)]
+
+    @property
+    def alike(self) -> bool:
+        """Whether all lanes took as long as each other."""
+        return not self._most or max(self._most)[0] == self._least
 
     def unfinished_lanes(self) -> Iterator[range]:
         """The lanes that have not ended, as ranges."""
@@ -127,9 +141,18 @@ def summary(tally: Tally, seconds: float, device: str, placement: str) -> list[s
             where_in = f" {ends.detail}" if ends.detail else ""
             lines.append(f"  {ends.count:>{width},} {ends.words}, {first}{tally.name(ends.lane)}{where_in}")
     if tally.ended > _SLOWEST:
-        slowest = ", ".join(f"{tally.name(lane)} {duration(taken)}" for lane, taken in tally.slowest)
-        lines.append(f"slowest: {slowest}")
+        lines.append(_slowest(tally))
     return lines
+
+
+def _slowest(tally: Tally) -> str:
+    """Lanes that took longest, or ran most instructions; not ten times the same."""
+    (_, most), *_ = tally.slowest
+    if not tally.counted:
+        return "slowest: " + ", ".join(f"{tally.name(lane)} {duration(taken)}" for lane, taken in tally.slowest)
+    if tally.alike:
+        return f"each lane ran {count_of(int(most), 'instruction')}"
+    return "most instructions: " + ", ".join(f"{tally.name(lane)} {int(count):,}" for lane, count in tally.slowest)
 
 
 def unfinished_sentence(tally: Tally) -> str:

@@ -14,6 +14,9 @@ _ELF = b"\x7fELF"
 """Those of programs of Linux, among others."""
 _WANTED = "give the path of a .wasm file, or of a static AArch64 program of Linux"
 
+LINUX_TOO = "static AArch64 programs of Linux run, too: build one with aarch64-linux-gnu-gcc -static"
+"""What is said to who gives something else."""
+
 
 def is_linux(program: bytes) -> bool:
     """Whether this is a program of Linux, for whatever machine."""

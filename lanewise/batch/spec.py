@@ -125,6 +125,8 @@ class LaneOutcome:
     stderr: bytes
     signal: int | None = None
     """The signal that ended it, where that was a program of Linux."""
+    instructions: int | None = None
+    """How many it ran, where that is counted: of programs of Linux."""
 
     @property
     def ok(self) -> bool:

@@ -21,7 +21,7 @@ from lanewise.cli.gpu_run_ending import Ending, PatientStream, StalledError, Tim
 from lanewise.cli.gpu_run_options import Options, parse
 from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
 from lanewise.cli.gpu_run_places import left_over
-from lanewise.cli.gpu_run_progress import Progress
+from lanewise.cli.gpu_run_progress import Progress, compiling_told
 from lanewise.cli.gpu_run_task import Job, job
 from lanewise.errors import CompileError, DeviceLostError, LanewiseError, OutOfMemoryError
 from lanewise.version import __version__
@@ -106,7 +106,8 @@ def _run(options: Options, ending: Ending) -> int:
     try:
         with alarm(ending.deadline):
             what = job(options, ending.deadline)
-            run = running.start(what.task)
+            with compiling_told(_say_aside if _watched(options) else None):
+                run = running.start(what.task)
     except TimeIsOverError:
         return _say(f"{running.TIMED_OUT} after {options.timeout:g} s; no lane had begun", TIMED_OUT)
     status = _run_alone(run, ending) if what.task.streaming else _run_batch(run, what, options, ending)
@@ -150,7 +151,7 @@ def exit_status(exit_code: int) -> int:
 
 def _run_batch(run: Running, what: Job, options: Options, ending: Ending) -> int:
     tally = Tally(what.task.lanes, what.label)
-    bar = sys.stderr if sys.stderr.isatty() and not (options.quiet or what.alone) else None
+    bar = sys.stderr if _watched(options) and not what.alone else None
     progress = Progress(tally, bar)
     sink = _sink(what, options, progress, ending)
     started = time.perf_counter()
@@ -267,6 +268,15 @@ def _signals_stop(run: Running, ending: Ending) -> Iterator[None]:
 def _warn(message: Warning | str, *where: object, **more: object) -> None:
     """Warnings of the library, such as of a cache that cannot be used, as a sentence of this command."""
     _tell([f"gpu-run: {message}"])
+
+
+def _watched(options: Options) -> bool:
+    """Whether somebody looks at a terminal, and wants to know how far this is."""
+    return sys.stderr.isatty() and not options.quiet
+
+
+def _say_aside(sentence: str) -> None:
+    _tell([f"gpu-run: {sentence}"])
 
 
 def _say(sentence: str, status: int) -> int:

@@ -11,6 +11,7 @@ from lanewise.compiler.outliving import compile_outliving
 from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_module, stages
 from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas, find_toolkit_program
 from lanewise.compiler.targets import Target
+from lanewise.compiler.underway import compiling, what_is_compiled
 from lanewise.compiler.workers import Job, WorkerPool, compile_guest
 
 __all__ = [
@@ -30,10 +31,12 @@ __all__ = [
     "compile_guest",
     "compile_module",
     "compile_outliving",
+    "compiling",
     "default_cache",
     "find_ptxas",
     "find_toolkit_program",
     "load_object",
     "stages",
     "unbundle",
+    "what_is_compiled",
 ]

@@ -22,6 +22,7 @@ from lanewise.compiler import (
     bundle,
     compile_guest,
     compile_outliving,
+    compiling,
     default_cache,
     unbundle,
 )
@@ -72,7 +73,8 @@ def compile_parts(
     stored = cache.get(key)
     if stored is not None:
         return unbundle(stored)
-    codes = compile_guest(_jobs(target, level, parts), cache=None)
+    with compiling("the program"):
+        codes = compile_guest(_jobs(target, level, parts), cache=None)
     cache.put(key, bundle(codes))
     return codes
 

@@ -37,6 +37,18 @@ def qemu():
     return run
 
 
+@pytest.fixture
+def preprocessed():
+    """Gives all that a header of Linux defines, as lines of the preprocessor."""
+    compiler = _need(COMPILER)
+
+    def found(header):
+        command = [compiler, "-dM", "-E", "-include", header, "-"]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+
+    return found
+
+
 @pytest.fixture(scope="session")
 def build(tmp_path_factory):
     """Builds a program of `programs/` by its name, once for each set of options."""

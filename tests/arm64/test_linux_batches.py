@@ -3,11 +3,13 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import termios
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,17 +62,18 @@ def test_a_program_runs_as_in_a_shell(build, capfd):
     [
         ("exit", 44, ""),
         ("return", 42, ""),
-        ("segfault", 139, "gpu-run: SIGSEGV at 0x{pc:x}: memory out of range at 0x0\n"),
-        ("illegal", 132, "gpu-run: SIGILL at 0x{pc:x}: undefined instruction\n"),
-        ("trap", 133, "gpu-run: SIGTRAP at 0x{pc:x}: brk\n"),
+        ("segfault", 139, "gpu-run: SIGSEGV at 0x{pc:x} in {function}: memory out of range at 0x0\n"),
+        ("illegal", 132, "gpu-run: SIGILL at 0x{pc:x} in {function}: undefined instruction\n"),
+        ("trap", 133, "gpu-run: SIGTRAP at 0x{pc:x} in {function}: brk\n"),
         ("abort", 134, "gpu-run: SIGABRT\n"),
         ("kill", 143, "gpu-run: SIGTERM\n"),
     ],
 )
 def test_a_signal_is_128_more(build, capfd, how, status, message):
-    pc = run_linux(build("endings"), argv=["endings", how])[0].pc
+    there = run_linux(build("endings"), argv=["endings", how])[0]
+    assert bool(there.function) == (there.exit_code is None)
     found, _, err = run(capfd, build("endings"), how)
-    assert (found, err) == (status, message.format(pc=pc))
+    assert (found, err) == (status, message.format(pc=there.pc, function=there.function))
 
 
 def test_input_is_read_when_it_is_asked_for(build):
@@ -126,23 +129,38 @@ def test_time_fuel_and_output_are_limited(build, capfd):
     assert (status, err) == (124, "gpu-run: time-out after 0.2 s\n")
     status, _, err = run(capfd, "--fuel", "50_000", build("endings"), "loop")
     assert status == 134
-    assert err.startswith("gpu-run: trap: out of fuel at 0x")
+    assert re.fullmatch(r"gpu-run: trap: out of fuel at 0x[0-9a-f]+ in main\+0x[0-9a-f]+\n", err)
     status, out, err = run(capfd, "--output-limit", 100_000, build("writes"), "x", 9)
     assert (status, len(out)) == (134, 100_000)
     assert err.startswith("gpu-run: trap: output limit reached at 0x")
 
 
-def test_calls_that_are_not_known_are_told_of_once(build, capfd):
-    message = "gpu-run: the program made calls of the system that are not known, and was told ENOSYS: 999, 1000\n"
+def test_calls_that_are_not_offered_are_told_of_by_name_and_number_once_each(build, capfd):
+    begin = "the program made calls of the system that are not offered: "
+    message = f"gpu-run: {begin}socket (198) 3 times, clone (220) once, 999 once, 1000 once; they gave ENOSYS\n"
     assert run(capfd, build("unknown"))[2] == message
-    assert run(capfd, "--quiet", "--lanes", 20, build("unknown"))[2] == message
-    assert lw.run(build("unknown"), lanes=2, device="cpu").remarks == (message[9:-1],)
+    many = f"{begin}socket (198) 60 times, clone (220) 20 times, 999 20 times, 1000 20 times; they gave ENOSYS"
+    assert run(capfd, "--quiet", "--lanes", 20, build("unknown"))[2] == f"gpu-run: {many}\n"
+    two = lw.run(build("unknown"), lanes=2, device="cpu").remarks
+    assert two == (f"{begin}socket (198) 6 times, clone (220) twice, 999 twice, 1000 twice; they gave ENOSYS",)
 
 
 def test_who_fails_for_want_of_memory_is_told_what_to_do(build, capfd):
     more = "gpu-run: the program wanted more memory than there was; give lanes more (--memory, or memory= in Python)\n"
     assert run(capfd, build("wants"), 20 << 20) == (1, "not there\n", more)
     assert run(capfd, "--memory", "64M", build("wants"), 20 << 20) == (0, "there\n", "")
+
+
+def test_who_fails_off_its_stack_is_told_what_to_do(build, capfd):
+    status, _, err = run(capfd, build("deep"), 100_000)
+    assert status > 128
+    assert err.endswith(
+        "gpu-run: the program failed with its stack pointer outside of the stack's 2,097,152 bytes; if it needs more, "
+        "give lanes more memory (--memory, or memory= in Python), of which the stack has one part in 8\n"
+    )
+    assert run(capfd, "--memory", "64M", build("deep"), 5000) == (0, "done\n", "")
+    assert "stack pointer" not in run(capfd, build("endings"), "segfault")[2]
+    assert "a lane failed with its stack pointer" in run(capfd, "--lanes", 20, build("deep"), 100_000)[2]
 
 
 # --- batches ----------------------------------------------------------------------------------------------------------
@@ -154,6 +172,7 @@ def test_lanes_beyond_those_at_once_come_later_and_in_order(build, capfd, few):
     assert out == "".join(f"hello x\n0: hello\n1: {lane}\n" for lane in range(11))
     assert err.startswith("2 arguments\n" * 11 + "11 lanes in ")
     assert "11 exit code 2, first lane 0\n" in err
+    assert re.search(r"\n(most instructions: lane \d+ [\d,]+, |each lane ran [\d,]+ instructions\n)", err)
 
 
 def test_no_wave_sees_what_another_left(build, few, device):
@@ -201,6 +220,7 @@ def test_json_and_files(build, capfd, few, tmp_path):
     assert [one["exit_code"] for one in records] == [44, None, 42, None, None]
     assert [one["trap"] and one["trap"].split()[0] for one in records] == [None, "SIGSEGV", None, "SIGTERM", "SIGABRT"]
     assert records[0]["stdout"] == "to exit"
+    assert all(one["instructions"] > 100 for one in records)
     assert "1 trap: SIGSEGV, lane 1 (line 2) at 0x" in err
     outputs = tmp_path / "out"
     assert run(capfd, "--output-dir", outputs, "--quiet", "--each-line", ways, build("endings"), "{}")[1:] == ("", "")
@@ -287,7 +307,13 @@ def test_who_ended_in_the_round_in_which_the_device_failed_is_told_of(build, mon
             "hello is a program of Linux, to which placement and stats can mean nothing; leave them out",
         ),
         (["--picture", "x.png", "--size", "8x8", "{hello}"], "to which picture can mean nothing; leave it out"),
-        (["--memory", "64K", "{hello}"], "at least; give lanes more memory"),
+        (["--memory", "64K", "{hello}"], "at least; give lanes more memory (--memory; in Python memory=, "),
+        (
+            ["--stack", "1M", "{hello}"],
+            "to which stack can mean nothing; leave it out; its stack is a part of its memory",
+        ),
+        (["text.c"], "; static AArch64 programs of Linux run, too: build one with aarch64-linux-gnu-gcc -static"),
+        (["script"], "; static AArch64 programs of Linux run, too: build one with aarch64-linux-gnu-gcc -static"),
         (["--lanes", "0", "{hello}"], "--lanes: '0' is not a whole number from 1"),
         (["--device", "null", "{hello}"], "the device null runs nothing; write cpu or cuda"),
         (
@@ -297,7 +323,10 @@ def test_who_ended_in_the_round_in_which_the_device_failed_is_told_of(build, mon
         (["--each-file", "*.md", "{hello}", "{}"], "--each-file '*.md' matches no file"),
         (["{dynamic}"], "is linked dynamically; link it with -static"),
         (["cut.elf"], "cut.elf is cut short"),
-        (["other.elf"], "other.elf is for another machine (X86_64, 64 bits, little-endian)"),
+        (
+            ["other.elf"],
+            "other.elf is for another machine (X86_64, 64 bits, little-endian); a static AArch64 program of ",
+        ),
         (["hello.elf"], "there is no program 'hello.elf'"),
     ],
 )
@@ -306,11 +335,19 @@ def test_a_mistake_is_one_sentence_and_status_2(build, capfd, tmp_path, monkeypa
     content = build("hello").read_bytes()
     (tmp_path / "cut.elf").write_bytes(content[:3000])
     (tmp_path / "other.elf").write_bytes(content[:18] + b"\x3e" + content[19:])
+    (tmp_path / "text.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "script").write_text("#!/bin/sh\n")
     places = {"hello": build("hello"), "dynamic": build("hello", "-fPIE")}
     status, out, err = run(capfd, *(word.format(**places) if word != "{}" else word for word in words))
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("gpu-run: ")
     assert message in err
+
+
+def test_lanes_that_no_device_has_memory_for_are_refused_with_the_option_to_set():
+    small = SimpleNamespace(name="small", properties=SimpleNamespace(memory_bytes=1 << 20))
+    with pytest.raises(lw.ArgumentError, match=r"small has 1,048,576; give them less \(--memory; in Python memory=, "):
+        linux_run._lanes_at_once(small, 2 << 20, 1)
 
 
 # --- from Python ------------------------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 import errno
 import os
 import random
+import re
 import struct
 import time
 
 import pytest
 
 from lanewise.arm64.linux import run_linux
+from lanewise.arm64.linux.call_names import NAMES
 from lanewise.arm64.linux.calls import CALLS, Call
 
 E = errno
@@ -127,6 +129,16 @@ def test_sendfile_into_a_pipe(raw, tmp_path):
 
 def test_unknown_calls_are_counted_up_to_a_limit(raw):
     assert len(raw(*([number] for number in range(5000, 6200)))[1].unknown_calls) == 1024
+
+
+def test_every_call_that_linux_has_is_offered_or_has_a_name_to_be_told_of(preprocessed):
+    found = re.findall(r"#define __NR(?:3264)?_(\w+) (\d+)$", preprocessed("asm/unistd.h"), re.MULTILINE)
+    wanted = {int(number): name for name, number in found if name not in ("syscalls", "arch_specific_syscall")}
+    assert len(wanted) > 250
+    assert {number: name for number, name in NAMES.items() if number in wanted} == {
+        number: name for number, name in wanted.items() if number not in CALLS
+    }
+    assert not NAMES.keys() & CALLS.keys()
 
 
 def test_maps_of_files(raw, tmp_path):

@@ -1,5 +1,6 @@
 """What cannot be run is refused in one sentence that says why."""
 
+import io
 import os
 import random
 import struct
@@ -7,6 +8,7 @@ import subprocess
 from contextlib import suppress
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from lanewise.arm64.linux import run_linux
 from lanewise.arm64.linux.elf import read_program
@@ -137,6 +139,43 @@ def test_real_ones(build, tmp_path):
         run_linux(library)
 
 
-def test_symbols(build):
-    program = read_program(build("hello"))
-    assert program.symbols()["main"] in range(program.start, program.end)
+@pytest.mark.parametrize("kind", ["-static", "-static-pie"])
+def test_functions_by_address(build, kind):
+    """As nm says, wherever the program lies."""
+    path = build("hello", kind)
+    program = read_program(path)
+    said = subprocess.run(["aarch64-linux-gnu-nm", "-S", path], capture_output=True, text=True, check=True).stdout
+    (line,) = [line.split() for line in said.splitlines() if line.endswith(" T main")]
+    start, size = int(line[0], 16) + program.bias, int(line[1], 16)
+    assert (program.bias != 0) == (kind == "-static-pie")
+    assert program.function(program.entry) == "_start+0x0"
+    assert program.function(start) == "main+0x0"
+    assert program.function(start + size - 4) == f"main+{size - 4:#x}"
+    assert not program.function(start + size).startswith("main")
+    for nowhere in (0, program.start - 4, program.end, 2**64 - 4):
+        assert program.function(nowhere) == ""
+
+
+def test_labels_of_assembly_have_names_and_stripped_programs_none(build, tmp_path):
+    program = read_program(build("bare"))
+    assert program.function(program.entry + 4) == "_start+0x4"
+    stripped = tmp_path / "stripped"
+    subprocess.run(["aarch64-linux-gnu-strip", "-o", stripped, build("bare")], check=True)
+    program = read_program(stripped)
+    assert program.function(program.entry + 4) == ""
+
+
+def test_damaged_names_do_no_harm(build):
+    content = build("hello").read_bytes()
+    known = read_program(content)
+    table = ELFFile(io.BytesIO(content)).get_section_by_name(".symtab").header
+    headers = ELFFile(io.BytesIO(content)).header.e_shoff
+    chance = random.Random(3)
+    for _ in range(60):
+        damaged = bytearray(content)
+        for _ in range(200):
+            damaged[chance.randrange(table.sh_offset, table.sh_offset + table.sh_size)] = chance.randrange(256)
+        for _ in range(chance.randrange(3)):
+            damaged[chance.randrange(headers, len(content))] = chance.randrange(256)
+        found = read_program(bytes(damaged)).function(known.entry + 8)
+        assert found.isprintable()

@@ -7,8 +7,7 @@ import pytest
 from assembler import NOP, WFI, add, add_imm, b, bne, br, brk, hlt, ldr, movz, program, str_, str_word, subs_imm, svc
 
 import lanewise as lw
-from lanewise.arm64 import cpu as cpu_module
-from lanewise.arm64 import lane
+from lanewise.arm64 import lane, slices
 
 COUNT_DOWN = program(movz(1, 0), movz(0, 1000), add(1, 1, 0), subs_imm(0, 0, 1), bne(-2), hlt())
 """X1 becomes 1000 + 999 + ... + 1."""
@@ -253,7 +252,7 @@ def test_programs_are_where_memory_begins(device):
 
 def test_behind_isb_code_is_what_another_lane_has_made_it(device, monkeypatch):
     """Lane 1 waits in translated code for lane 0, which changes an instruction there after a while and says so."""
-    monkeypatch.setattr(cpu_module, "_FIRST_SLICE", 1 << 40)  # both run at the same time, where there are two cores
+    monkeypatch.setattr(slices, "_FIRST", lane.LONGEST_SLICE)  # both run at the same time, where there are two cores
     ldar, cbz_x2_back, isb = 0xC8DFFC62, 0xB4000002 | (-1 & 0x7FFFF) << 5, 0xD5033FDF
     reader = program(ldar, cbz_x2_back, isb, movz(0, 1), hlt())
     writer = program(subs_imm(5, 5, 1), bne(-1), str_word(4, 1), str_(1, 3), hlt())

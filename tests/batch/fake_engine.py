@@ -24,6 +24,7 @@ def ended(lane: int, exit_code: int | None = 0, **more: object) -> LaneOutcome:
         seconds=more.get("seconds", 0.001),
         stdout=more.get("stdout", b""),
         stderr=more.get("stderr", b""),
+        instructions=more.get("instructions"),
     )
 
 

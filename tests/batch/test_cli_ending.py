@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from pathlib import Path
@@ -12,7 +13,10 @@ from pathlib import Path
 import pytest
 from fake_engine import ENVIRONMENT, Fake, ended
 
+from lanewise.batch import running
+from lanewise.cli import gpu_run
 from lanewise.cli.gpu_run import command
+from lanewise.compiler import compiling
 
 ROOT = Path(__file__).parents[2]
 PI = ROOT / "examples" / "programs" / "pi.wasm"
@@ -46,6 +50,30 @@ def test_the_time_to_compile_counts(tmp_path):
     process = started(REAL, "--timeout", "50ms", str(PI), "1", "10", env=nothing_compiled, stdout=subprocess.PIPE)
     out, error = process.communicate(timeout=60)
     assert (process.returncode, out, error) == (124, b"", b"gpu-run: time-out after 0.05 s; no lane had begun\n")
+
+
+@pytest.mark.parametrize(("words", "told"), [([], True), (["--quiet"], False)])
+def test_a_terminal_is_told_what_is_compiled_before_lanes_begin(here, monkeypatch, capsys, words, told):
+    Fake(monkeypatch)
+    start, heard = running.start, threading.Event()
+
+    def slow(task, module=None):
+        with compiling("all of it"):
+            heard.wait(60 if told else 0.1)
+        return start(task)
+
+    def tell(lines):
+        heard.set()
+        real(lines)
+
+    real = gpu_run._tell
+    monkeypatch.setattr(running, "start", slow)
+    monkeypatch.setattr(gpu_run, "_tell", tell)
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert command([*words, "app.wasm"]) == 0
+    said = "gpu-run: compiling all of it; it is kept, so that later runs begin at once\n"
+    assert capsys.readouterr().err == (said if told else "")
 
 
 def test_the_time_to_read_the_input_counts(here):

@@ -2,13 +2,16 @@
 
 import io
 import random
+import threading
+import time
 
 import pytest
 from fake_engine import ended
 
 from lanewise.batch.ordering import LaneOrder
 from lanewise.batch.report import Tally, duration, summary, unfinished_sentence
-from lanewise.cli.gpu_run_progress import Progress, progress_line
+from lanewise.cli.gpu_run_progress import Progress, compiling_told, progress_line
+from lanewise.compiler import compiling
 
 
 def tally_of(lanes, outcomes, **more):
@@ -49,6 +52,17 @@ def test_the_ten_slowest_come_first_the_slowest():
     assert [seconds for _, seconds in tally.slowest] == sorted(taken, reverse=True)[:10]
     assert all(taken[lane] == seconds for lane, seconds in tally.slowest)
     assert len(summary(tally_of(10, map(ended, range(10))), 1, "cpu", "")) == 1
+
+
+def test_lanes_that_take_turns_are_told_apart_by_their_instructions():
+    tally = tally_of(12, [ended(lane, seconds=2, instructions=1000 * (lane % 3) + lane) for lane in range(12)])
+    *_, last = summary(tally, 1, "cpu", "")
+    assert last.startswith(
+        "most instructions: lane 11 2,011, lane 8 2,008, lane 5 2,005, lane 2 2,002, lane 10 1,010, "
+    )
+    assert last.endswith(", lane 1 1,001, lane 9 9, lane 6 6")
+    same = tally_of(12, [ended(lane, seconds=lane, instructions=9600) for lane in range(12)])
+    assert summary(same, 1, "cpu", "")[-1] == "each lane ran 9,600 instructions"
 
 
 def test_lanes_that_were_cut_off_have_not_ended():
@@ -140,3 +154,28 @@ def test_without_a_terminal_there_is_no_progress_line():
     with Progress(Tally(10), None) as progress:
         progress.write(screen, b"output of lanes\n")
     assert screen.getvalue() == b"output of lanes\n"
+
+
+def test_who_waits_is_told_once_what_is_compiled(monkeypatch):
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.001)
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
+    told, heard = [], threading.Event()
+
+    def tell(sentence):
+        told.append(sentence)
+        heard.set()
+
+    with compiling_told(tell), compiling("something large"):
+        assert heard.wait(60)
+    assert told == ["compiling something large; it is kept, so that later runs begin at once"]
+
+
+def test_nobody_is_told_of_compiling_where_nothing_is_compiled_or_nobody_looks(monkeypatch):
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.001)
+    monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
+    told = []
+    with compiling_told(told.append):
+        time.sleep(0.05)
+    with compiling_told(None), compiling("something"):
+        time.sleep(0.05)
+    assert told == []

@@ -10,15 +10,19 @@ import io
 import itertools
 import os
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from lanewise.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from lanewise.arm64.linux.symbols import Functions
 
 PAGE = 4096
 _LOWEST = 0x10000
@@ -30,7 +34,7 @@ _DAMAGE = (
     ELFError, struct.error, ValueError, OverflowError, AssertionError, LookupError, TypeError, AttributeError,
 )  # fmt: skip
 """What the reader of ELF files raises when bytes are not what they should be."""
-_READABLE = "a static AArch64 program of Linux is wanted"
+_READABLE = "a static AArch64 program of Linux is wanted, as aarch64-linux-gnu-gcc -static makes one"
 
 
 @dataclass(frozen=True)
@@ -78,16 +82,21 @@ class Program:
             found[at : at + one.size] = content[one.offset : one.offset + one.size]
         return bytes(found)
 
-    def symbols(self) -> dict[str, int]:
-        """Addresses of its functions by their names, as far as the file tells."""
-        table = ELFFile(io.BytesIO(self.content)).get_section_by_name(".symtab")
-        if not isinstance(table, SymbolTableSection):
-            return {}
-        return {
-            one.name: one.entry.st_value + self.bias
-            for one in table.iter_symbols()
-            if one.entry.st_info.type == "STT_FUNC" and one.entry.st_shndx != "SHN_UNDEF"
-        }
+    def is_code(self, address: int) -> bool:
+        """Whether instructions may be there."""
+        return any(one.executable and one.address <= address < one.address + one.room for one in self.segments)
+
+    def function(self, address: int) -> str:
+        """The function that an address is in and how far, such as `main+0x1c`; empty if the file does not tell."""
+        with suppress(*_DAMAGE):  # if names are damaged there are none
+            return self._functions.around(address - self.bias) if self.is_code(address) else ""
+        return ""
+
+    @cached_property
+    def _functions(self) -> Functions:
+        from lanewise.arm64.linux.symbols import Functions  # for programs that fail
+
+        return Functions(self.content)
 
 
 def read_program(
@@ -153,9 +162,10 @@ def _read(name: str, content: bytes, lowest: int) -> Program:
     _check_segments(name, len(content), segments)
     headers = next((one.p_vaddr + bias + header.e_phoff - one.p_offset for one in loads if _covers(one, header)), 0)
     entry = header.e_entry + bias
-    if not any(one.executable and one.address <= entry < one.address + one.room for one in segments):
+    program = Program(name, segments, entry, headers, header.e_phentsize, header.e_phnum, bias, content)
+    if not program.is_code(entry):
         raise ArgumentError(f"{name} begins at {entry:#x}, where it has no code")
-    return Program(name, segments, entry, headers, header.e_phentsize, header.e_phnum, bias, content)
+    return program
 
 
 def _check_kind(name: str, file: ELFFile) -> None:

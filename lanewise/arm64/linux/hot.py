@@ -2,7 +2,8 @@
 
 Lanes are interpreted at first, and say from time to time where they are. What they were seen in is translated beside
 them, and they go on by the translation when it is there; then again for what it left out. What was hot is remembered
-beside the code, so that the next run begins with it.
+beside the code, so that the next run begins with it. Where there is no interpreter yet, they begin by one that is
+compiled soon, and the other is made beside them in the same way.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ from __future__ import annotations
 import bisect
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from threading import Thread
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lanewise.arm64.cpu import ParallelCPU
-from lanewise.arm64.finding import Code
 from lanewise.arm64.linux.elf import Program
+from lanewise.arm64.program import has_interpreter, optimise_interpreter
 from lanewise.arm64.runners import Wanted
 from lanewise.compiler import Cache, Target, default_cache
+
+if TYPE_CHECKING:
+    from lanewise.arm64.finding import Code
 
 _FIRST_LOOK, _LONGER = 0.2, 2
 """Seconds that lanes run before it pays to translate anything, and how many times as many to the next look."""
@@ -43,17 +49,17 @@ class HotCode:
         remembered = self._wanted(base, code, self._remembered())
         self._now = remembered if remembered.is_there(cpu.runner.target) else self._wanted(base, code, ())
         cpu.use_translation(self._now)
-        self._content = Code(code, base)
-        self._starts = self._content.called()
         self.code = range(base, base + len(code))
         """Where the program's instructions are."""
         self._next: Wanted | None = None
         self._work: Thread | None = None
+        self._optimising: Thread | None = None
+        self._looked = False
         self._pause = _FIRST_LOOK
         self._look_at: float | None = None
 
     def _wanted(self, base: int, code: bytes, entries: Iterable[int]) -> Wanted:
-        return Wanted(base, code, tuple(sorted(entries)), self._start, calls=False)
+        return Wanted(base, code, tuple(sorted(entries)), self._start, calls=False, hurry=True)
 
     def _remembered(self) -> tuple[int, ...]:
         stored = default_cache().get(self._key)
@@ -67,6 +73,10 @@ class HotCode:
 
     def look(self) -> None:
         """Have lanes go on by what was translated, and translate more if they need it. Called often."""
+        if self._optimising is not None and not self._optimising.is_alive():
+            self._optimising = None
+            if has_interpreter(self._cpu.runner.target):
+                self._cpu.load_anew()
         if self._work is not None:
             if self._work.is_alive():
                 return
@@ -79,12 +89,20 @@ class HotCode:
             return
         self._pause *= _LONGER
         self._look_at = now + self._pause
-        given = self._now, self._cpu.untranslated(), self._cpu.runner.target
-        self._work = Thread(target=self._translate, args=given, daemon=True)
+        target = self._cpu.runner.target
+        self._work = Thread(target=self._translate, args=(self._now, self._cpu.untranslated(), target), daemon=True)
         self._work.start()
+        if not self._looked and not has_interpreter(target):
+            self._optimising = Thread(target=_optimise, args=(target,), daemon=True)
+            self._optimising.start()
+        self._looked = True
 
     def _hot(self, now: Wanted, samples: dict[int, int]) -> list[int]:
         """Where functions begin in which lanes were interpreted most of the time."""
+        from lanewise.arm64.finding import Code  # the table of instructions, which short programs are over before
+
+        code = Code(now.code, now.base)
+        starts = code.called()
         counts = {address: count for address, count in samples.items() if address in self.code}
         total, taken = sum(counts.values()), 0
         known, found = set(now.entries), list[int]()
@@ -93,7 +111,7 @@ class HotCode:
                 break
             if not counts[address]:
                 continue
-            entry, covered = self._function(address)
+            entry, covered = _function(code, starts, address)
             if entry not in known:
                 found.append(entry)
             for other in counts:
@@ -101,16 +119,6 @@ class HotCode:
                     taken += counts[other]
                     counts[other] = 0
         return found
-
-    def _function(self, address: int) -> tuple[int, set[int]]:
-        """Where the function around an address begins, or the address if that is not known; and what is reached so."""
-        at = bisect.bisect_right(self._starts, address)
-        for entry in (*self._starts[at - 1 : at], address):
-            blocks = self._content.blocks([entry], calls=False).values()
-            covered = {one for block in blocks for one in range(block.address, block.end, 4)}
-            if address in covered:
-                break
-        return entry, covered | {address}
 
     def _translate(self, now: Wanted, samples: dict[int, int], target: Target) -> None:
         """Compile what is hot into the cache; a program that cannot be translated goes on as before."""
@@ -122,3 +130,20 @@ class HotCode:
                 self._next = wanted
         except Exception:  # whatever it is, among it that the process ends: nobody waits for this
             return
+
+
+def _optimise(target: Target) -> None:
+    """Make the interpreter; if that fails, lanes go on by the one that they have."""
+    with suppress(Exception):
+        optimise_interpreter(target)
+
+
+def _function(code: Code, starts: list[int], address: int) -> tuple[int, set[int]]:
+    """Where the function around an address begins, or the address if that is not known; and what is reached so."""
+    at = bisect.bisect_right(starts, address)
+    for entry in (*starts[at - 1 : at], address):
+        blocks = code.blocks([entry], calls=False).values()
+        covered = {one for block in blocks for one in range(block.address, block.end, 4)}
+        if address in covered:
+            break
+    return entry, covered | {address}

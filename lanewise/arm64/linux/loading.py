@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from lanewise.arm64.arguments import MEMORY_OPTION
 from lanewise.arm64.linux.elf import PAGE, Program
 from lanewise.arm64.linux.stack import StackBuilder
 from lanewise.errors import ArgumentError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from lanewise.arm64.cpu import ParallelCPU
 
 _MOST_STACK = 8 << 20
-_STACK_PART = 8
+STACK_PART = 8
 """The stack has this part of memory at most."""
 
 
@@ -31,14 +32,14 @@ class Layout(NamedTuple):
 def lay_out(program: Program, start: int, size: int) -> Layout:
     """Where a program has its heap and stack in memory of a size; what does not fit is refused."""
     top = (start + size) // PAGE * PAGE
-    room = min(_MOST_STACK, size // _STACK_PART // PAGE * PAGE)
+    room = min(_MOST_STACK, size // STACK_PART // PAGE * PAGE)
     if program.start < start:
         raise ArgumentError(f"{program.name} wants to lie at {program.start:#x}, and memory begins at {start:#x}")
     if room < PAGE or program.end + room > top:
-        needed = -(-(program.end - start + PAGE) * _STACK_PART // (_STACK_PART - 1) // PAGE + 1) * PAGE
+        needed = -(-(program.end - start + PAGE) * STACK_PART // (STACK_PART - 1) // PAGE + 1) * PAGE
         raise ArgumentError(
             f"{program.name} does not fit a memory of {size:,} bytes from {start:#x} on; "
-            f"with its stack it needs {needed:,} at least; give lanes more memory"
+            f"with its stack it needs {needed:,} at least; give lanes more memory ({MEMORY_OPTION})"
         )
     return Layout(program.end, top - room, top)
 

@@ -82,7 +82,7 @@ class Process:
         self.wake: float | None = None
         """Until when the answer to its call is to wait, on the clock of `time.monotonic`."""
         self.unknown: dict[int, int] = {}
-        """Calls that there are none of, and how often they were wanted."""
+        """Calls that are not offered, by number, and how often they were made."""
 
     # --- descriptors -------------------------------------------------------------------------------------------------
 

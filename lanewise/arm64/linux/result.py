@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lanewise.arm64.machine import ALIGNMENT, MEMORY, REASONS
@@ -25,13 +25,16 @@ class Outcome:
     """Why it is over: exit, signal, or what stopped the lane, such as `memory out of range`, `cycles`, `timeout`,
     `output limit` (it wrote more than is kept), `waits for itself` (for a pipe to itself) or `waits for ever`."""
     pc: int
+    function: str
+    """Of one that did not end by exit, the function that it was in and how far, such as `main+0x1c`; empty if the file
+    of the program does not tell."""
     detail: int
     """The address that it could not have."""
     stdout: bytes
     stderr: bytes
     instructions: int
-    unknown_calls: tuple[int, ...]
-    """Numbers of calls that there are none of; it was told so."""
+    unknown_calls: Mapping[int, int]
+    """Numbers of calls that are not offered, and how often it made them; each gave ENOSYS."""
 
     @property
     def returncode(self) -> int | None:
@@ -42,12 +45,17 @@ class Outcome:
         if self.exit_code is not None:
             return f"exit {self.exit_code}"
         if self.signal is None:
-            return f"{self.reason} at {self.pc:#x}"
+            return f"{self.reason} {self.place}"
         name = signal_name(self.signal)
         if self.reason == "signal":
             return name
         address = f" at {self.detail:#x}" if self.reason in _WITH_ADDRESS else ""
-        return f"{name} at {self.pc:#x}: {self.reason}{address}"
+        return f"{name} {self.place}: {self.reason}{address}"
+
+    @property
+    def place(self) -> str:
+        """Where it was, in words."""
+        return f"at {self.pc:#x} in {self.function}" if self.function else f"at {self.pc:#x}"
 
 
 def signal_name(number: int) -> str:
@@ -82,9 +90,12 @@ class LinuxResult:
         return sum(one.instructions for one in self.outcomes)
 
     @property
-    def unknown_calls(self) -> tuple[int, ...]:
-        """Numbers of calls that any lane wanted and that there are none of."""
-        return tuple(sorted({number for one in self.outcomes for number in one.unknown_calls}))
+    def unknown_calls(self) -> Mapping[int, int]:
+        """Numbers of calls that are not offered, and how often lanes made them."""
+        found = Counter[int]()
+        for one in self.outcomes:
+            found.update(one.unknown_calls)
+        return dict(sorted(found.items()))
 
     def __repr__(self) -> str:
         how = ", ".join(f"{what} {count:,}" for what, count in Counter(map(str, self.outcomes)).most_common(5))

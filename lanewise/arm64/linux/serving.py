@@ -16,6 +16,7 @@ from lanewise.arm64.linux.ahead import Ahead, FarMemory
 from lanewise.arm64.linux.calls import serve
 from lanewise.arm64.linux.process import Ending, Process
 from lanewise.arm64.machine import ALIGNMENT, BRK, MEMORY, PC_OUTSIDE, REASONS, RUNNING, SVC, UNALIGNED_PC
+from lanewise.arm64.slices import Slices
 
 CALL_MODULES = (file_calls, memory_calls, path_calls, process_calls, time_calls)
 """What fills the table of calls."""
@@ -24,7 +25,6 @@ WRITING = frozenset((64, 66, 68, 70, 71))
 
 _SIGNALS = {MEMORY: 11, PC_OUTSIDE: 11, ALIGNMENT: 7, UNALIGNED_PC: 7, BRK: 5}
 _ILLEGAL = 4
-_FIRST_SLICE = 1 << 16
 _SHORTEST, _LONGEST = 0.002, 0.1
 """Seconds that lanes run before somebody looks who waits to be served: about as long as serving takes. So those that
 compute and those that call do not hold each other up much; and Ctrl-C is heard."""
@@ -69,12 +69,12 @@ class Serving:
         Gives those that have ended since the last time, which may be none.
         """
         limit = _NEVER if max_cycles is None else max_cycles
-        length = _FIRST_SLICE
+        slices = Slices()
         while self._live.any() and not self._stopping():
             self._wake()
             begin = time.monotonic()
             active = np.count_nonzero(self._live & ~self._waiting & ~self._held)
-            self.places = self._cpu.resume(self._answers, int(active), length, limit)
+            self.places, going = self._cpu.resume(self._answers, int(active), slices, limit)
             self._answers[:] = 0
             ran = time.monotonic()
             before = np.flatnonzero(self._live)
@@ -84,10 +84,7 @@ class Serving:
             now = time.monotonic()
             yield before[~self._live[before]].tolist()
             wanted = min(max(now - ran, _SHORTEST), _LONGEST) if stopped else _LONGEST
-            if full and ran - begin < wanted / 2:
-                length = min(length * 2, _NEVER >> 1)
-            elif ran - begin > wanted * 2:
-                length = max(length // 2, 1)
+            slices.adapt(ran - begin, wanted, full=full, paused=going.paused)
 
     def _serve(self) -> int:
         """Serve all lanes that have stopped; how many those were."""

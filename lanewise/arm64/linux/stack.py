@@ -6,6 +6,7 @@ import os
 import struct
 from collections.abc import Sequence
 
+from lanewise.arm64.arguments import MEMORY_OPTION
 from lanewise.arm64.linux.elf import PAGE, Program
 from lanewise.errors import ArgumentError
 
@@ -54,7 +55,7 @@ class StackBuilder:
         if top - pointer > self._room // 2:
             raise ArgumentError(
                 f"arguments and environment take {top - pointer:,} bytes of a stack of {self._room:,}; "
-                "give lanes more memory"
+                f"give lanes more memory ({MEMORY_OPTION})"
             )
         content = struct.pack(f"<{len(vector)}Q", *vector).ljust(first - pointer, b"\0") + strings
         return pointer, content.ljust(top - pointer, b"\0")

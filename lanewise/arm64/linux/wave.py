@@ -48,8 +48,9 @@ class Wave:
 
         Whoever makes a wave has it end soon by `stopping`, which is asked often.
         """
+        self._cpu, self._program = cpu, program
         self.processes: list[Process] = []
-        layout = lay_out(program, cpu.memory_start, cpu.memory_size)
+        layout = self.layout = lay_out(program, cpu.memory_start, cpu.memory_size)
         name = os.fsencode(program.name)
         ahead = Ahead(cpu.runner) if cpu.runner.far else None
         for number, start in enumerate(starts):
@@ -88,12 +89,18 @@ class Wave:
             ending.signal,
             ending.reason,
             pc,
+            "" if ending.code is not None else self._program.function(pc),
             detail,
             process.stdout.handed_over(),
             process.stderr.handed_over(),
             cycles,
-            tuple(sorted(process.unknown)),
+            dict(sorted(process.unknown.items())),
         )
+
+    def is_off_its_stack(self, number: int) -> bool:
+        """Whether the stack pointer of a lane is not where its stack is: perhaps that was too small."""
+        pointer = int(self._cpu.get_lane_registers(number)[31])
+        return not self.layout.stack <= pointer <= self.layout.top
 
     def close(self) -> None:
         """Close what lanes have left open."""

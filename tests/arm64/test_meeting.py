@@ -1,0 +1,196 @@
+"""Code whose lanes meet again: calls are written out, loops have one way in, and what lanes compute stays the same."""
+
+import random
+
+import pytest
+from assembler import add, add_imm, b, bne, br, hlt, movz, program, subs_imm
+
+import lanewise as lw
+from lanewise.arm64 import translator
+from lanewise.arm64.finding import Block, Code
+from lanewise.arm64.graphs import components
+from lanewise.arm64.guards import find_guards
+from lanewise.arm64.places import Place, Plan, copied_places
+from lanewise.arm64.units import find_units
+
+STACK, FURTHER, LINK, RET = 29, 12, 30, br(30) | 1 << 22
+PUSH, POP = 0xF81F0FBE, 0xF84107BE  # str x30, [x29, #-16]!; ldr x30, [x29], #16
+MARK = 0x1234  # no other test has this code, so that its translations are those of this file
+BEGIN, TWICE, ITSELF, ELSEWHERE, INNER = 0, 14, 22, 30, 32  # words where functions begin
+
+
+def bl(words):
+    """A call so many words ahead."""
+    return b(words) | 1 << 31
+
+
+def beq(words):
+    """To so many words from here, if equal."""
+    return bne(words) & ~1
+
+
+CODE = program(
+    movz(28, 9),
+    movz(27, 5),  # 1: the outer loop
+    bl(TWICE - 2),  # 2: the inner loop
+    add_imm(1, 1, 7),
+    bl(TWICE - 4),
+    subs_imm(27, 27, 1),
+    bne(-4),
+    add_imm(10, 28, 0),
+    bl(ITSELF - 8),
+    bl(ELSEWHERE - 9),
+    add_imm(6, 6, 1),  # left out if it returns further on
+    subs_imm(28, 28, 1),
+    bne(-11),
+    hlt(MARK),
+    PUSH,  # 14: is called twice, and calls in a loop
+    movz(9, 3),
+    bl(INNER - 16),
+    subs_imm(9, 9, 1),
+    bne(-2),
+    POP,
+    add(2, 2, 27),
+    RET,
+    PUSH,  # 22: calls itself
+    add(5, 5, 10),
+    subs_imm(10, 10, 1),
+    beq(2),
+    bl(-4),
+    POP,
+    RET,
+    0,
+    add(LINK, LINK, FURTHER),  # 30: returns to where it was called from, or further on
+    RET,
+    add_imm(3, 3, 1),  # 32
+    add(4, 4, 3),
+    RET,
+)
+
+
+@pytest.fixture
+def meeting(monkeypatch):
+    """Translations for a CPU are written as those for a GPU."""
+    monkeypatch.setattr(translator, "lanes_meet", lambda gpu: True)
+
+
+def run(device, limit, further, entries):
+    """What lanes have whenever they have run so many instructions, until they stop."""
+    cpu = lw.ParallelCPU(3, 1 << 12, "private", device)
+    cpu.load_program(CODE)
+    for lane in range(3):
+        cpu.set_registers_lane(lane, {STACK: 1 << 11, 1: lane, FURTHER: further})
+    cpu.set_pc_all(0)
+    if entries is not None:
+        cpu.translate(0, len(CODE), entries)
+    found = []
+    while not found or found[-1][0] == ["cycles"] * 3:
+        result = cpu.execute(limit)
+        state = cpu.pcs.tolist(), cpu.registers.tolist(), cpu.flags.tolist(), cpu.read_memory_all(0, 1 << 12).tolist()
+        found.append([result.stop_reasons, result.cycles_per_lane.tolist(), *state])
+    return found
+
+
+@pytest.mark.parametrize("further", [0, 4])
+@pytest.mark.parametrize("limit", [17, 61, 100_000])
+@pytest.mark.parametrize("entries", [[0], [4 * ITSELF, 4 * INNER, 0, 4 * 17]])
+def test_lanes_do_what_the_interpreter_does(limit, further, entries, device, meeting):
+    """However often they stop in the midst of loops and calls, and wherever they return to."""
+    wanted = run(device, limit, further, None)
+    assert wanted[-1][0] == ["hlt"] * 3
+    assert run(device, limit, further, entries) == wanted
+
+
+def plan_of_code():
+    (unit,) = find_units(Code(CODE, 0), [0], calls=True, gpu=True)
+    return copied_places(unit)
+
+
+def test_what_is_called_stands_in_the_place_of_its_calls():
+    plan = plan_of_code()
+    copies = [place.block.address for place in plan.places]
+    assert copies.count(4 * TWICE) == 3  # both calls, and on its own
+    assert copies.count(4 * INNER) == 1 + 3  # where it is called by each of those
+    assert copies.count(4 * ITSELF) == 1  # what calls itself is not written out
+    begin = plan.entries[0]
+    reached, wanted = set(), [begin]
+    while wanted:
+        if (place := wanted.pop()) not in reached:
+            reached.add(place)
+            wanted += plan.places[place].next_places
+    assert 4 * TWICE in {plan.places[place].block.address for place in reached}
+    assert not {plan.entries[4 * TWICE], plan.entries[4 * INNER]} & reached  # lanes that come from elsewhere stay apart
+
+
+def test_a_return_of_what_was_written_out_has_one_way():
+    for place in plan_of_code().places:
+        if place.returns is not None:
+            address, back = place.returns
+            assert plan_of_code().places[back].block.address == address
+            assert place.ways == {}
+
+
+def guarded_ways(plan):
+    """The graph of a plan with its guards: the dispatcher is -1, guards are -2 and below."""
+    guarded = find_guards(plan)
+
+    def label(place):
+        guard = guarded.of_head.get(place)
+        return place if guard is None else -2 - guard.number
+
+    ways = {place.number: {label(way) for way in place.next_places} for place in plan.places}
+    ways[-1] = {place if guard is None else -2 - guard.number for place, guard in guarded.first.items()}
+    for guard in guarded.guards:
+        inside = {place if further is None else -2 - further.number for place, further in guard.inside.items()}
+        ways[-2 - guard.number] = {*guard.heads, *inside}
+    return ways
+
+
+def loops_with_several_heads(ways):
+    """Loops that are entered at more than one node by who comes from the dispatcher."""
+    reached, wanted = set(), [-1]
+    while wanted:
+        if (node := wanted.pop()) not in reached:
+            reached.add(node)
+            wanted += ways[node]
+    found = []
+
+    def look(nodes):
+        for part in components(sorted(nodes), lambda node: [way for way in ways[node] if way in nodes]):
+            if len(part) == 1 and not part & ways[min(part)]:
+                continue
+            heads = {node for node in part for one in reached - part if node in ways[one]}
+            if len(heads) > 1:
+                found.append(heads)
+            look(part - heads if heads else set())
+
+    look(reached)
+    return found
+
+
+def any_plan(seed):
+    """A plan of random places, of which some are entries."""
+    numbers = random.Random(seed)
+    count = numbers.randint(2, 14)
+    places = []
+    for number in range(count):
+        ways = {4 * way: way for way in numbers.sample(range(count), numbers.choice([0, 1, 1, 2, 2]))}
+        places.append(Place(number, Block(4 * number), ways))
+    entries = {0, *numbers.sample(range(count), numbers.randint(0, count - 1))}
+    return Plan(places, {4 * entry: entry for entry in sorted(entries)})
+
+
+def test_every_loop_has_one_way_in():
+    unguarded = 0
+    for seed in range(3000):
+        plan = any_plan(seed)
+        plain = {place.number: set(place.next_places) for place in plan.places} | {-1: set(plan.entries.values())}
+        unguarded += bool(loops_with_several_heads(plain))
+        assert loops_with_several_heads(guarded_ways(plan)) == [], seed
+    assert unguarded > 1000  # most of them had loops with more
+
+
+def test_a_loop_that_is_entered_at_its_head_alone_has_no_guard():
+    places = [Place(0, Block(0), {4: 1}), Place(1, Block(4), {4: 1, 8: 2}), Place(2, Block(8), {4: 1})]
+    assert find_guards(Plan(places, {0: 0, 4: 1})).guards == []
+    assert [guard.heads for guard in find_guards(Plan(places, {0: 0, 8: 2})).guards] == [[1]]
