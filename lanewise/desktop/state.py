@@ -3,6 +3,7 @@
 from lanewise.desktop.layout.structures import LayoutTree, NodeBox, NodeLinks, NodeStyle
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
+    BLOCKS,
     CHUNKS,
     FRAME_EVENTS,
     MAX_GLYPHS,
@@ -258,11 +259,13 @@ class Typeface:
 
 @struct
 class BinEntry:
-    """A primitive that touches a tile, and which of its glyphs do."""
+    """A primitive that touches a tile, which of its glyphs do, and in which blocks a box shows none of its edges."""
 
     slot: u16
+    first: u16
     count: u16
-    first: u32
+    plain: u16
+    """A bit for each block. On a CPU, which knows no blocks, all are set or none."""
 
 
 @struct
@@ -278,6 +281,8 @@ class Bin:
     row: u16
     count: u32
     colour: u32
+    blocks: u64[BLOCKS]
+    """On a GPU, for each block the entries that it shows: bit k is the k-th in use."""
     entries: BinEntry[BIN_ENTRIES]
 
 

@@ -1,18 +1,16 @@
-"""Primitives drawn into a strip: a few pixels of a tile that one thread holds as floats while it goes through them.
+"""Primitives drawn into a strip: a few pixels of a row that one thread holds as floats while it goes through them.
 
-A strip is a row of a tile on a CPU, which its vector units like, and a short column on a GPU, where the threads of a
-warp draw a square block of the tile together. Both are made by `make_strip` from one source, and each pixel sees the
-same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
+A strip is a row of a tile on a CPU, which its vector units like, and a short piece of one on a GPU, where the threads
+of a warp draw a square block of the tile together. Both are made by `make_strip` from one source, and each pixel sees
+the same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
 """
 
+from lanewise.desktop.blocks import ALL_BLOCKS, shows_no_edge
 from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
 from lanewise.desktop.limits import BIN_ENTRIES, TILE
 from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
-from lanewise.lang import Ptr, device, f32, i32, sqrt, u32
-
-PLAIN = 2
-"""Stands in a bin for the number of glyphs where a box shows none of its edges in a tile."""
+from lanewise.lang import ON_GPU, Ptr, device, f32, i32, popcount, sqrt, trailing_zeros, u32, u64
 
 
 @device
@@ -44,8 +42,8 @@ def segment_distance(x: f32, y: f32, ax: f32, ay: f32, bx: f32, by: f32) -> f32:
 
 
 @device
-def atlas_distance(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
-    """The distance stored in the atlas at this place of a glyph, between four neighbours; in pixels of the atlas."""
+def atlas_value(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
+    """What the atlas says of a place of a glyph, between four neighbours: how far it is inside of the letter."""
     within_u = min(max(u - 0.5, 0.0), f32(glyph.w) - 1.001)
     within_v = min(max(v - 0.5, 0.0), f32(glyph.h) - 1.001)
     column = u32(within_u)
@@ -56,7 +54,7 @@ def atlas_distance(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f3
     below = at + face.atlas_width
     upper = f32(at[0]) + (f32(at[1]) - f32(at[0])) * part_u
     lower = f32(below[0]) + (f32(below[1]) - f32(below[0])) * part_u
-    return (upper + (lower - upper) * part_v - 128.0) * (face.spread / 127.0)
+    return upper + (lower - upper) * part_v - 128.0
 
 
 @device(inline=False)
@@ -89,103 +87,87 @@ def holds(p: Ptr[Primitive], x: i32, y: i32) -> bool:
 
 
 @device
-def shows_no_edge(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
-    """Whether an area lies inside of a box, and no edge, border or corner of it is near."""
-    if p.kind != P_BOX or left < p.left or top < p.top or right > p.right or bottom > p.bottom:
-        return False
-    edge = p.border + 0.5
-    corner = max(p.radius, edge)
-    near_x = min(f32(left) - p.ax, p.bx - f32(right))
-    near_y = min(f32(top) - p.ay, p.by - f32(bottom))
-    # A box without round corners whose edges lie on whole pixels ends sharply.
-    square = p.radius == 0.0 and p.border == 0.0 and near_x >= 0.0 and near_y >= 0.0
-    return square or (near_x >= corner and near_y >= edge) or (near_x >= edge and near_y >= corner)
+def is_opaque(p: Ptr[Primitive]) -> bool:
+    """Whether the fill of a box lets nothing through."""
+    return (p.fill & p.fill_end) >> 24 == 255
 
 
-def make_strip(pixels, step_x, step_y, across, down):
-    """`draw_strip(desk, bin, block, lane)` for strips of so many pixels that go this way.
+@device
+def put_pixel(desk: Ptr[Desk], x: u32, y: u32, red: f32, green: f32, blue: f32):
+    """Round a colour and store it, if the screen has this pixel in its row."""
+    if x < desk.width:
+        more = dither(x, y)
+        desk.pixels[y * desk.width + x] = u32(red + more) | u32(green + more) << 8 | u32(blue + more) << 16 | 0xFF000000
+
+
+@device
+def fill_at(p: Ptr[Primitive], y: i32) -> tuple[f32, f32, f32, f32]:
+    """How far down in a box the middle of a row of pixels is, 0 to 1, and the colour that fills the box there."""
+    part = unit((f32(y) + 0.5 - p.ay) * p.cy)
+    red = red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part
+    green = green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part
+    blue = blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part
+    return part, red, green, blue
+
+
+def make_strip(pixels, across, down):
+    """`draw_strip(desk, bin, block, lane)` for strips of so many pixels.
 
     A tile is cut into blocks of `across` x `down` pixels, and a block into strips, one for each lane.
     """
     blocks_across = TILE // across
-    strip_across = max(pixels * step_x, 1)
-    strip_down = max(pixels * step_y, 1)
-    strips_across = across // strip_across
+    strips_across = across // pixels
 
     @device
     def draw_box(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         middle_x = (p.ax + p.bx) * 0.5
-        middle_y = (p.ay + p.by) * 0.5
         half_x = (p.bx - p.ax) * 0.5
         half_y = (p.by - p.ay) * 0.5
+        from_middle = f32(y) + 0.5 - (p.ay + p.by) * 0.5
         edge_alpha = alpha_of(p.edge) if p.border > 0.0 else 0.0
+        part, fill_red, fill_green, fill_blue = fill_at(p, y)
+        fill_alpha = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            px = f32(at_x) + 0.5
-            py = f32(at_y) + 0.5
-            away = box_distance(px - middle_x, py - middle_y, half_x, half_y, p.radius)
-            inside = holds(p, at_x, at_y)
-            cover = unit(0.5 - away) if inside else 0.0
+            away = box_distance(f32(x + i) + 0.5 - middle_x, from_middle, half_x, half_y, p.radius)
+            cover = unit(0.5 - away) if holds(p, x + i, y) else 0.0
             edge = edge_alpha * (1.0 - unit(0.5 - away - p.border))
-            part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
-            fill = (alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part) * (1.0 - edge)
+            fill = fill_alpha * (1.0 - edge)
             keep = 1.0 - (edge + fill) * cover
             edge *= cover
             fill *= cover
-            red[i] = (
-                red[i] * keep
-                + red_of(p.edge) * edge
-                + (red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part) * fill
-            )
-            green[i] = (
-                green[i] * keep
-                + green_of(p.edge) * edge
-                + (green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part) * fill
-            )
-            blue[i] = (
-                blue[i] * keep
-                + blue_of(p.edge) * edge
-                + (blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part) * fill
-            )
+            red[i] = red[i] * keep + red_of(p.edge) * edge + fill_red * fill
+            green[i] = green[i] * keep + green_of(p.edge) * edge + fill_green * fill
+            blue[i] = blue[i] * keep + blue_of(p.edge) * edge + fill_blue * fill
 
     @device
-    def draw_plain(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
+    def draw_plain(p: Ptr[Primitive], y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         """A box far from its edges: what `draw_box` comes to there, to the bit. Mostly nothing shines through it."""
-        opaque = (p.fill & p.fill_end) >> 24 == 255
-        for i in range(pixels):
-            px = f32(x + i * step_x) + 0.5
-            py = f32(y + i * step_y) + 0.5
-            part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
-            new_red = red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part
-            new_green = green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part
-            new_blue = blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part
-            if opaque:
-                red[i] = new_red
-                green[i] = new_green
-                blue[i] = new_blue
-            else:
-                fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
-                keep = 1.0 - fill
-                red[i] = red[i] * keep + new_red * fill
-                green[i] = green[i] * keep + new_green * fill
-                blue[i] = blue[i] * keep + new_blue * fill
+        part, fill_red, fill_green, fill_blue = fill_at(p, y)
+        if is_opaque(p):
+            for i in range(pixels):
+                red[i] = fill_red
+                green[i] = fill_green
+                blue[i] = fill_blue
+        else:
+            fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
+            keep = 1.0 - fill
+            for i in range(pixels):
+                red[i] = red[i] * keep + fill_red * fill
+                green[i] = green[i] * keep + fill_green * fill
+                blue[i] = blue[i] * keep + fill_blue * fill
 
     @device
     def draw_shadow(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         """A box that fades over `border` pixels: the soft edge of a blurred box, near enough for the eye."""
         middle_x = (p.ax + p.bx) * 0.5
-        middle_y = (p.ay + p.by) * 0.5
         half_x = (p.bx - p.ax) * 0.5
         half_y = (p.by - p.ay) * 0.5
+        from_middle = f32(y) + 0.5 - (p.ay + p.by) * 0.5
         alpha = alpha_of(p.fill)
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            away = box_distance(f32(at_x) + 0.5 - middle_x, f32(at_y) + 0.5 - middle_y, half_x, half_y, p.radius)
-            inside = holds(p, at_x, at_y)
+            away = box_distance(f32(x + i) + 0.5 - middle_x, from_middle, half_x, half_y, p.radius)
             near = unit(0.5 - away / p.border)
-            cover = near * near * (3.0 - 2.0 * near) * alpha if inside else 0.0
+            cover = near * near * (3.0 - 2.0 * near) * alpha if holds(p, x + i, y) else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
             green[i] += (green_of(p.fill) - green[i]) * cover
             blue[i] += (blue_of(p.fill) - blue[i]) * cover
@@ -193,15 +175,12 @@ def make_strip(pixels, step_x, step_y, across, down):
     @device
     def draw_stroke(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         alpha = alpha_of(p.fill)
+        py = f32(y) + 0.5
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            px = f32(at_x) + 0.5
-            py = f32(at_y) + 0.5
+            px = f32(x + i) + 0.5
             first = segment_distance(px, py, p.ax, p.ay, p.bx, p.by)
             second = segment_distance(px, py, p.bx, p.by, p.cx, p.cy)
-            inside = holds(p, at_x, at_y)
-            cover = unit(0.5 + p.radius - min(first, second)) * alpha if inside else 0.0
+            cover = unit(0.5 + p.radius - min(first, second)) * alpha if holds(p, x + i, y) else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
             green[i] += (green_of(p.fill) - green[i]) * cover
             blue[i] += (blue_of(p.fill) - blue[i]) * cover
@@ -212,17 +191,14 @@ def make_strip(pixels, step_x, step_y, across, down):
         across = p.count & 0xFFFF
         down = p.count >> 16
         scale_x = f32(across) / (p.bx - p.ax)
-        scale_y = f32(down) / (p.by - p.ay)
         half_x = (p.bx - p.ax) * 0.5
         half_y = (p.by - p.ay) * 0.5
+        from_top = f32(y) + 0.5 - p.ay
+        v = from_top * (f32(down) / (p.by - p.ay))
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            if holds(p, at_x, at_y):
-                from_left = f32(at_x) + 0.5 - p.ax
-                from_top = f32(at_y) + 0.5 - p.ay
+            if holds(p, x + i, y):
+                from_left = f32(x + i) + 0.5 - p.ax
                 u = from_left * scale_x
-                v = from_top * scale_y
                 colour = u32(0)
                 if p.edge != 0:
                     colour = between_pixels(desk.pictures + p.data, across, down, u - 0.5, v - 0.5)
@@ -242,8 +218,6 @@ def make_strip(pixels, step_x, step_y, across, down):
         count: u32,
         x: i32,
         y: i32,
-        left: i32,
-        top: i32,
         red: Ptr[f32],
         green: Ptr[f32],
         blue: Ptr[f32],
@@ -251,96 +225,108 @@ def make_strip(pixels, step_x, step_y, across, down):
         """Glyphs `first` on. For what the primitive's numbers mean see `begin_text`."""
         face = desk.typeface
         alpha = alpha_of(p.fill)
-        block_left = f32(left)
-        block_top = f32(top)
-        block_right = f32(left + across)
-        block_bottom = f32(top + down)
+        pixels_of_value = face.spread / 127.0
+        py = f32(y) + 0.5
         for k in range(count):
             glyph = glyph_at(desk, first + k)
             last_x = glyph.x + f32(glyph.w) * p.bx
             last_y = glyph.y + f32(glyph.h) * p.cx
-            beside = glyph.x >= block_right or last_x <= block_left or glyph.y >= block_bottom or last_y <= block_top
-            for i in range(0 if beside else pixels):
-                at_x = x + i * step_x
-                at_y = y + i * step_y
-                px = f32(at_x) + 0.5
-                py = f32(at_y) + 0.5
-                seen = holds(p, at_x, at_y)
-                if seen and px >= glyph.x and px < last_x and py >= glyph.y and py < last_y:
-                    away = atlas_distance(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
-                    cover = unit(0.5 + away * p.bx + p.by) * alpha
+            aside = glyph.x >= f32(x + pixels) or last_x <= f32(x) or glyph.y > py or last_y <= py
+            for i in range(0 if aside else pixels):
+                px = f32(x + i) + 0.5
+                if holds(p, x + i, y) and px >= glyph.x and px < last_x:
+                    value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
+                    cover = unit(0.5 + value * pixels_of_value * p.bx + p.by) * alpha
                     red[i] += (red_of(p.fill) - red[i]) * cover
                     green[i] += (green_of(p.fill) - green[i]) * cover
                     blue[i] += (blue_of(p.fill) - blue[i]) * cover
 
     @device
-    def draw_primitive(
-        desk: Ptr[Desk],
-        p: Ptr[Primitive],
-        first: u32,
-        count: u32,
-        x: i32,
-        y: i32,
-        left: i32,
-        top: i32,
-        red: Ptr[f32],
-        green: Ptr[f32],
-        blue: Ptr[f32],
-    ):
-        """Draw a primitive into the strip from x, y on, which is one of the block whose corner is at left, top."""
-        if p.left >= left + across or p.right <= left or p.top >= top + down or p.bottom <= top:
-            return
-        if p.kind == P_BOX:
-            if count == PLAIN or shows_no_edge(p, left, top, left + across, top + down):
-                draw_plain(p, x, y, red, green, blue)
-            else:
-                draw_box(p, x, y, red, green, blue)
-        elif p.kind == P_TEXT:
-            draw_text(desk, p, first, count, x, y, left, top, red, green, blue)
-        elif p.kind == P_SHADOW:
-            draw_shadow(p, x, y, red, green, blue)
-        elif p.kind == P_STROKE:
-            draw_stroke(p, x, y, red, green, blue)
-        elif p.kind == P_IMAGE:
-            draw_image(desk, p, x, y, red, green, blue)
+    def draw_sheet(desk: Ptr[Desk], p: Ptr[Primitive], x: u32, y: u32):
+        """A strip that shows nothing but the fill of a box: what drawing it and storing it comes to."""
+        _, red, green, blue = fill_at(p, i32(y))
+        for i in range(pixels):
+            put_pixel(desk, x + u32(i), y, red, green, blue)
+
+    @device
+    def fill_strip(desk: Ptr[Desk], x: u32, y: u32, colour: u32):
+        for i in range(pixels):
+            if x + u32(i) < desk.width:
+                desk.pixels[y * desk.width + x + u32(i)] = colour
 
     @device
     def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, lane: u32):
-        """Draw the pixels of a strip through all primitives of the tile's bin, and store them."""
-        left = u32(found.column) * TILE + block % blocks_across * across
-        top = u32(found.row) * TILE + block // blocks_across * down
-        x = left + lane % strips_across * strip_across
-        y = top + lane // strips_across * strip_down
-        if found.solid != 0:
-            only = found.colour
-            for i in range(pixels):
-                at_x = x + u32(i * step_x)
-                at_y = y + u32(i * step_y)
-                if at_x < desk.width and at_y < desk.height:
-                    desk.pixels[at_y * desk.width + at_x] = only
+        """Draw the pixels of a strip through all primitives that its block shows, and store them."""
+        x = u32(found.column) * TILE + block % blocks_across * across + lane % strips_across * pixels
+        y = u32(found.row) * TILE + block // blocks_across * down + lane // strips_across
+        if y >= desk.height:
             return
+        if found.solid != 0:
+            fill_strip(desk, x, y, found.colour)
+            return
+        listed = found.count <= BIN_ENTRIES
+        culled = ON_GPU and listed
+        entries = Ptr[BinEntry](found.entries)
+        shown = shown_entries(found, block) if listed else u64(0)
+        if shown != 0 and shown & (shown - 1) == 0:
+            entry = entries + u32(trailing_zeros(shown))
+            p = desk_primitive(desk, u32(entry.slot))
+            if is_plain(entry, block) and is_opaque(p):
+                draw_sheet(desk, p, x, y)
+                return
         red: f32[pixels]
         green: f32[pixels]
         blue: f32[pixels]
         # One place that draws, whether primitives come from the bin or from the whole list: so the code that draws is
         # part of this function, and the strip stays in registers.
-        listed = found.count <= BIN_ENTRIES
-        entries = Ptr[BinEntry](found.entries) + (BIN_ENTRIES - min(found.count, BIN_ENTRIES))
-        for k in range(found.count if listed else desk.frame.primitives):
-            slot = u32(entries[k].slot) if listed else u32(desk.scratch.draw_list[k])
-            p = desk_primitive(desk, slot)
-            first = entries[k].first if listed else p.data
-            glyphs = u32(entries[k].count) if listed else p.count if p.kind == P_TEXT else u32(0)
-            draw_primitive(desk, p, first, glyphs, i32(x), i32(y), i32(left), i32(top), red, green, blue)
+        for k in range(u32(popcount(shown)) if listed else desk.frame.primitives):
+            entry = entries + (u32(trailing_zeros(shown)) if listed else u32(0))
+            shown &= shown - 1
+            p = desk_primitive(desk, u32(entry.slot) if listed else u32(desk.scratch.draw_list[k]))
+            plain = listed and is_plain(entry, block)
+            if not culled:
+                if beside(p, i32(x), i32(y), i32(x + pixels), i32(y + 1)):
+                    continue
+                plain = plain or shows_no_edge(p, i32(x), i32(y), i32(x + pixels), i32(y + 1))
+            if p.kind == P_BOX:
+                if plain:
+                    draw_plain(p, i32(y), red, green, blue)
+                else:
+                    draw_box(p, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_TEXT:
+                first = u32(entry.first) if listed else p.data
+                count = u32(entry.count) if listed else p.count
+                draw_text(desk, p, first, count, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_SHADOW:
+                draw_shadow(p, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_STROKE:
+                draw_stroke(p, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_IMAGE:
+                draw_image(desk, p, i32(x), i32(y), red, green, blue)
         for i in range(pixels):
-            at_x = x + u32(i * step_x)
-            at_y = y + u32(i * step_y)
-            if at_x < desk.width and at_y < desk.height:
-                more = dither(at_x, at_y)
-                colour = u32(red[i] + more) | u32(green[i] + more) << 8 | u32(blue[i] + more) << 16 | 0xFF000000
-                desk.pixels[at_y * desk.width + at_x] = colour
+            put_pixel(desk, x + u32(i), y, red[i], green[i], blue[i])
 
     return draw_strip
+
+
+@device
+def shown_entries(found: Ptr[Bin], block: u32) -> u64:
+    """The entries of a bin, a bit each, that a block shows; on a CPU, where blocks have no lists, all there are."""
+    if ON_GPU:
+        return found.blocks[block]
+    return (u64(0xFFFFFFFFFFFFFFFF) << (BIN_ENTRIES - found.count)) if found.count != 0 else u64(0)
+
+
+@device
+def is_plain(entry: Ptr[BinEntry], block: u32) -> bool:
+    """Whether a bin says of a block that it shows no edge of a box."""
+    return entry.plain >> block & 1 != 0 if ON_GPU else entry.plain == ALL_BLOCKS
+
+
+@device
+def beside(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
+    """Whether an area shows nothing of a primitive."""
+    return p.left >= right or p.right <= left or p.top >= bottom or p.bottom <= top
 
 
 @device

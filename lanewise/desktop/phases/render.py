@@ -4,7 +4,7 @@ On a GPU a warp fills a bin, and draws blocks of a tile; on a CPU a thread does 
 share out tiles otherwise, but each tile is made alone: the pixels are the same.
 """
 
-from lanewise.desktop.limits import THREADS, TILE, WARPS
+from lanewise.desktop.limits import BLOCK, BLOCKS, THREADS, TILE, WARPS
 from lanewise.desktop.phases.tiles import fill_bin
 from lanewise.desktop.state import Bin, Desk
 from lanewise.desktop.strips import make_strip
@@ -21,14 +21,11 @@ from lanewise.lang import (
     u32,
 )
 
-COLUMN = 2
+STRIP = 2
 """Pixels of a strip on a GPU: more of them share what is read of a primitive, and take more registers."""
-BLOCK = 8
-"""Pixels along a side of what a warp draws at a time."""
-BLOCKS = (TILE // BLOCK) ** 2
 
-draw_row = make_strip(TILE, 1, 0, TILE, 1)
-draw_column = make_strip(COLUMN, 0, 1, BLOCK, BLOCK)
+draw_row = make_strip(TILE, TILE, 1)
+draw_piece = make_strip(STRIP, BLOCK, BLOCK)
 
 
 @device
@@ -42,7 +39,7 @@ def draw_tile(desk: Ptr[Desk], number: u32):
 @device
 def draw_block(desk: Ptr[Desk], block: u32, lane: u32):
     """Draw a block, of those of all dirty tiles."""
-    draw_column(desk, Ptr[Bin](desk.scratch.bins) + block // BLOCKS, block % BLOCKS, lane)
+    draw_piece(desk, Ptr[Bin](desk.scratch.bins) + block // BLOCKS, block % BLOCKS, lane)
 
 
 @device

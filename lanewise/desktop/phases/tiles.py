@@ -1,18 +1,18 @@
 """Phase 7, before pixels: which tiles must be drawn anew, and which primitives each of them shows."""
 
+from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, plain_blocks, shows_no_edge, touched_blocks
 from lanewise.desktop.extents import CHUNK, touching
-from lanewise.desktop.limits import BIN_ENTRIES, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
+from lanewise.desktop.limits import BIN_ENTRIES, BLOCKS, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
 from lanewise.desktop.numbers import P_NONE, P_TEXT
 from lanewise.desktop.phases.geometry import count_before
 from lanewise.desktop.primitives import WORDS
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, GroupMemory, Primitive
-from lanewise.desktop.strips import PLAIN, desk_primitive, shows_no_edge
+from lanewise.desktop.strips import desk_primitive, is_opaque
 from lanewise.lang import (
     ON_GPU,
     Ptr,
     atomic_or,
     device,
-    f32,
     i32,
     lane_id,
     leading_zeros,
@@ -23,6 +23,8 @@ from lanewise.lang import (
     u32,
     u64,
     warp_ballot,
+    warp_reduce_or,
+    warp_shuffle,
 )
 
 DATA_WORD = Primitive.dtype.fields["data"][1] // 4
@@ -90,23 +92,39 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
 @device
 def hides(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
     """Whether a primitive hides all that is under it in a tile."""
-    return p.fill >> 24 == 255 and p.fill_end >> 24 == 255 and shows_no_edge(p, left, top, right, bottom)
+    return is_opaque(p) and shows_no_edge(p, left, top, right, bottom)
 
 
 @device
 def touching_glyphs(
     desk: Ptr[Desk], p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32
-) -> tuple[u32, u32]:
-    """The first glyph of a text that touches a tile, and how many there are up to the last one that does."""
+) -> tuple[u32, u32, u32]:
+    """The first glyph of a text that touches a tile, how many there are up to the last one that does, and the blocks.
+
+    On a GPU all threads of a warp ask together, and each looks at every 32nd glyph.
+    """
     first = u32(0)
     beyond = u32(0)
-    for k in range(p.count):
-        glyph = Ptr[Glyph](desk.scratch.glyphs) + (p.data + k)
-        across = glyph.x < f32(right) and glyph.x + f32(glyph.w) * p.bx > f32(left)
-        if across and glyph.y < f32(bottom) and glyph.y + f32(glyph.h) * p.cx > f32(top):
-            first = k if beyond == 0 else first
-            beyond = k + 1
-    return p.data + first, beyond - first
+    blocks = u32(0)
+    glyphs = Ptr[Glyph](desk.scratch.glyphs) + p.data
+    if ON_GPU:
+        for start in range(u32(0), p.count, u32(32)):
+            k = start + lane_id()
+            mine = glyph_blocks(p, glyphs + k, left, top, right, bottom) if k < p.count else u32(0)
+            found = warp_ballot(mine != 0)
+            if found != 0:
+                first = start + trailing_zeros(found) if beyond == 0 else first
+                beyond = start + 32 - leading_zeros(found)
+            blocks |= mine
+        blocks = warp_reduce_or(blocks)
+    else:
+        for k in range(p.count):
+            mine = glyph_blocks(p, glyphs + k, left, top, right, bottom)
+            if mine != 0:
+                first = k if beyond == 0 else first
+                beyond = k + 1
+                blocks |= mine
+    return p.data + first, beyond - first, blocks
 
 
 @device
@@ -144,6 +162,8 @@ def fill_bin(desk: Ptr[Desk], number: u32):
     hidden = False
     chunk = u32(CHUNKS)
     chunks = u32(0)
+    shown = u64(0)
+    open = True
     while not hidden and (chunks != 0 or chunk > 0):
         if chunks == 0:
             # The next 32 chunks; those behind them have been looked through.
@@ -170,15 +190,10 @@ def fill_bin(desk: Ptr[Desk], number: u32):
                 if count == 0 and bits == u32(1) << lowest and p.fill == p.fill_end:
                     solid = 1
                     colour = p.fill
-            rest = my_share(bits)
-            while rest != 0:
-                k = trailing_zeros(rest)
-                rest &= rest - 1
-                above = count + popcount(bits >> k) - 1
-                if above < BIN_ENTRIES:
-                    slot = desk.scratch.draw_list[start + k]
-                    entry = Ptr[BinEntry](found.entries) + (BIN_ENTRIES - 1 - above)
-                    list_primitive(desk, entry, slot, left, top, right, bottom)
+            if ON_GPU:
+                shown, open = list_blocks(desk, found, start, bits, count, shown, open, left, top, right, bottom)
+            else:
+                list_tile(desk, found, start, bits, count, left, top, right, bottom)
             count += popcount(bits)
     if my_share(1) != 0:
         found.column = u16(column)
@@ -186,6 +201,9 @@ def fill_bin(desk: Ptr[Desk], number: u32):
         found.solid = u16(solid)
         found.colour = colour
         found.count = 0 if solid != 0 else count
+    if ON_GPU:
+        if lane_id() < BLOCKS:
+            found.blocks[lane_id()] = shown
 
 
 @device
@@ -195,15 +213,82 @@ def listed_primitive(desk: Ptr[Desk], k: u32) -> Ptr[Primitive]:
 
 
 @device
-def list_primitive(desk: Ptr[Desk], entry: Ptr[BinEntry], slot: u16, left: i32, top: i32, right: i32, bottom: i32):
-    """Write down in a bin what a tile shows of a primitive."""
-    p = desk_primitive(desk, u32(slot))
-    first = u32(0)
-    glyphs = u32(1)
-    if p.kind == P_TEXT:
-        first, glyphs = touching_glyphs(desk, p, left, top, right, bottom)
-    elif shows_no_edge(p, left, top, right, bottom):
-        glyphs = u32(PLAIN)
-    entry.slot = slot
-    entry.first = first
-    entry.count = u16(glyphs)
+def entry_above(found: Ptr[Bin], above: u32) -> Ptr[BinEntry]:
+    """The entry that has so many above it."""
+    return Ptr[BinEntry](found.entries) + (BIN_ENTRIES - 1 - min(above, BIN_ENTRIES - 1))
+
+
+@device
+def list_tile(
+    desk: Ptr[Desk], found: Ptr[Bin], start: u32, bits: u32, count: u32, left: i32, top: i32, right: i32, bottom: i32
+):
+    """Write down in a bin, which has `count` entries, what its tile shows of these primitives of a chunk."""
+    rest = bits
+    while rest != 0:
+        k = trailing_zeros(rest)
+        rest &= rest - 1
+        above = count + popcount(bits >> k) - 1
+        if above < BIN_ENTRIES:
+            entry = entry_above(found, above)
+            entry.slot = desk.scratch.draw_list[start + k]
+            p = desk_primitive(desk, u32(entry.slot))
+            entry.plain = u16(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else u16(0)
+            if p.kind == P_TEXT:
+                first, glyphs, _ = touching_glyphs(desk, p, left, top, right, bottom)
+                entry.first = u16(first)
+                entry.count = u16(glyphs)
+
+
+@device
+def list_blocks(
+    desk: Ptr[Desk],
+    found: Ptr[Bin],
+    start: u32,
+    bits: u32,
+    count: u32,
+    shown: u64,
+    open: bool,
+    left: i32,
+    top: i32,
+    right: i32,
+    bottom: i32,
+) -> tuple[u64, bool]:
+    """The same by a warp, for each block too. A thread looks after a primitive, and then after a block.
+
+    Gives which entries the thread's block shows, and whether none of them hides what is below.
+    """
+    mine = bits >> lane_id() & 1 != 0
+    above = count + popcount(bits >> lane_id()) - 1
+    listed = mine and above < BIN_ENTRIES
+    entry = entry_above(found, above)
+    slot = u32(desk.scratch.draw_list[start + lane_id()])
+    touched = u32(0)
+    hidden = u32(0)
+    is_text = False
+    if listed:
+        p = desk_primitive(desk, slot)
+        is_text = p.kind == P_TEXT
+        plain = u32(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else plain_blocks(p, left, top)
+        touched = touched_blocks(p, left, top)
+        hidden = plain if is_opaque(p) else u32(0)
+        entry.slot = u16(slot)
+        entry.plain = u16(plain)
+    texts = warp_ballot(is_text)
+    while texts != 0:
+        k = trailing_zeros(texts)
+        texts &= texts - 1
+        p = desk_primitive(desk, warp_shuffle(slot, k))
+        first, glyphs, blocks = touching_glyphs(desk, p, left, top, right, bottom)
+        if lane_id() == k:
+            entry.first = u16(first)
+            entry.count = u16(glyphs)
+            touched &= blocks
+    rest = bits
+    while rest != 0:
+        k = 31 - leading_zeros(rest)
+        rest ^= u32(1) << k
+        of_block = warp_shuffle(touched | hidden << 16, k) >> (lane_id() % BLOCKS)
+        if open and of_block & 1 != 0:
+            shown |= u64(1) << (BIN_ENTRIES - count - popcount(bits >> k))
+        open = open and of_block >> 16 & 1 == 0
+    return shown, open
