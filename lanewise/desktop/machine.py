@@ -13,7 +13,7 @@ import numpy as np
 from lanewise.desktop import limits, theme
 from lanewise.desktop.distance import SPREAD
 from lanewise.desktop.font import ATLAS_WIDTH, EM, FontTables, load_font
-from lanewise.desktop.frame import draw_tiles, gather_tiles, make_frame
+from lanewise.desktop.frame import draw_tiles, fill_bins, gather_tiles, make_frame
 from lanewise.desktop.layout.structures import Font, LayoutTree, NodeBox, NodeLinks, NodeStyle, NodeWork
 from lanewise.desktop.phases.arrange import ALL_ANEW
 from lanewise.desktop.state import Desk, FrameState, InputEvent, InputRing, Notice, Row, Scratch, Typeface, Widget
@@ -209,8 +209,10 @@ class Machine:
         """Begin a frame with the events that are in the ring; returns at once."""
         self._frame_kernel[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms & 0xFFFFFFFF)
         if not self.one_group:
-            tiles = self._arrays["tiles"].shape[0]
-            threads = tiles * DRAW_GROUP if self.device.stream_handle is not None else tiles
+            tiles = threads = self._arrays["tiles"].shape[0]
+            if self.device.stream_handle is not None:
+                threads = tiles * DRAW_GROUP
+                fill_bins[tiles * 32, DRAW_GROUP](self._arrays["desk"])
             draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
 
     def pixels(self) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:

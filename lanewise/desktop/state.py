@@ -281,8 +281,10 @@ class Bin:
     row: u16
     count: u32
     colour: u32
+    busy: u32
+    """On a GPU, the blocks that are still to be drawn when the bin is filled, a bit each."""
     blocks: u64[BLOCKS]
-    """On a GPU, for each block the entries that it shows: bit k is the k-th in use."""
+    """On a GPU, for each block the entries that it shows, a bit each."""
     entries: BinEntry[BIN_ENTRIES]
 
 
@@ -318,6 +320,8 @@ class Scratch:
     """Which tiles the primitives of the draw list touch."""
     chunk_extents: u64[CHUNKS]
     bins: Bin[MAX_TILES]
+    busy: u32[MAX_TILES * BLOCKS]
+    """The blocks that the one group of a GPU still has to draw when all bins are filled, in no order."""
 
 
 @struct
@@ -362,4 +366,6 @@ class GroupMemory:
     awake: u32
     blinks: u32
     glyphs: u32
+    busy: u32
+    """How many blocks are still to be drawn."""
     theme_mix: f32

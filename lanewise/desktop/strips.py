@@ -93,11 +93,9 @@ def is_opaque(p: Ptr[Primitive]) -> bool:
 
 
 @device
-def put_pixel(desk: Ptr[Desk], x: u32, y: u32, red: f32, green: f32, blue: f32):
-    """Round a colour and store it, if the screen has this pixel in its row."""
-    if x < desk.width:
-        more = dither(x, y)
-        desk.pixels[y * desk.width + x] = u32(red + more) | u32(green + more) << 8 | u32(blue + more) << 16 | 0xFF000000
+def pixel_of(red: f32, green: f32, blue: f32, more: f32) -> u32:
+    """A colour as a pixel, where `more` is added before fractions are cut off."""
+    return u32(red + more) | u32(green + more) << 8 | u32(blue + more) << 16 | 0xFF000000
 
 
 @device
@@ -242,19 +240,6 @@ def make_strip(pixels, across, down):
                     blue[i] += (blue_of(p.fill) - blue[i]) * cover
 
     @device
-    def draw_sheet(desk: Ptr[Desk], p: Ptr[Primitive], x: u32, y: u32):
-        """A strip that shows nothing but the fill of a box: what drawing it and storing it comes to."""
-        _, red, green, blue = fill_at(p, i32(y))
-        for i in range(pixels):
-            put_pixel(desk, x + u32(i), y, red, green, blue)
-
-    @device
-    def fill_strip(desk: Ptr[Desk], x: u32, y: u32, colour: u32):
-        for i in range(pixels):
-            if x + u32(i) < desk.width:
-                desk.pixels[y * desk.width + x + u32(i)] = colour
-
-    @device
     def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, lane: u32):
         """Draw the pixels of a strip through all primitives that its block shows, and store them."""
         x = u32(found.column) * TILE + block % blocks_across * across + lane % strips_across * pixels
@@ -262,18 +247,14 @@ def make_strip(pixels, across, down):
         if y >= desk.height:
             return
         if found.solid != 0:
-            fill_strip(desk, x, y, found.colour)
+            for i in range(pixels):
+                if x + u32(i) < desk.width:
+                    desk.pixels[y * desk.width + x + u32(i)] = found.colour
             return
         listed = found.count <= BIN_ENTRIES
         culled = ON_GPU and listed
         entries = Ptr[BinEntry](found.entries)
         shown = shown_entries(found, block) if listed else u64(0)
-        if shown != 0 and shown & (shown - 1) == 0:
-            entry = entries + u32(trailing_zeros(shown))
-            p = desk_primitive(desk, u32(entry.slot))
-            if is_plain(entry, block) and is_opaque(p):
-                draw_sheet(desk, p, x, y)
-                return
         red: f32[pixels]
         green: f32[pixels]
         blue: f32[pixels]
@@ -304,7 +285,9 @@ def make_strip(pixels, across, down):
             elif p.kind == P_IMAGE:
                 draw_image(desk, p, i32(x), i32(y), red, green, blue)
         for i in range(pixels):
-            put_pixel(desk, x + u32(i), y, red[i], green[i], blue[i])
+            if x + u32(i) < desk.width:
+                colour = pixel_of(red[i], green[i], blue[i], dither(x + u32(i), y))
+                desk.pixels[y * desk.width + x + u32(i)] = colour
 
     return draw_strip
 

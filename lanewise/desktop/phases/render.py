@@ -1,24 +1,28 @@
 """Phase 7, tile rendering: the bins of dirty tiles are filled, then their pixels drawn.
 
-On a GPU a warp fills a bin, and draws blocks of a tile; on a CPU a thread does a tile. The one group and all groups
+On a GPU a warp fills a bin, and then draws blocks of any tile; on a CPU a thread does a tile. The one group and all groups
 share out tiles otherwise, but each tile is made alone: the pixels are the same.
 """
 
 from lanewise.desktop.limits import BLOCK, BLOCKS, THREADS, TILE, WARPS
 from lanewise.desktop.phases.tiles import fill_bin
-from lanewise.desktop.state import Bin, Desk
+from lanewise.desktop.state import Bin, Desk, GroupMemory
 from lanewise.desktop.strips import make_strip
 from lanewise.lang import (
     ON_GPU,
     Ptr,
+    atomic_add,
     device,
     group_id,
+    lanes_below,
     local_id,
+    popcount,
     thread_count,
     thread_id,
     threadgroup_barrier,
     threadgroup_size,
     u32,
+    warp_shuffle,
 )
 
 STRIP = 2
@@ -43,31 +47,48 @@ def draw_block(desk: Ptr[Desk], block: u32, lane: u32):
 
 
 @device
-def render_alone(desk: Ptr[Desk], me: u32):
+def note_busy(desk: Ptr[Desk], group: Ptr[GroupMemory], number: u32, busy: u32, lane: u32):
+    """Write down which blocks of a tile are still to be drawn; all threads of a warp come here together."""
+    start = u32(0)
+    if lane == 0:
+        start = atomic_add(group.busy, popcount(busy), scope="group")
+    start = warp_shuffle(start, 0)
+    if busy >> lane & 1 != 0:
+        desk.scratch.busy[start + lanes_below(busy)] = number * BLOCKS + lane
+
+
+@device
+def render_alone(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     """Draw the dirty tiles by the one group. Its warps share out blocks, so that no large tile holds them up."""
     count = desk.frame.dirty_tiles
     if ON_GPU:
         for number in range(me // 32, count, WARPS):
-            fill_bin(desk, number)
+            note_busy(desk, group, number, fill_bin(desk, number), me % 32)
         threadgroup_barrier()
-        for block in range(me // 32, count * BLOCKS, WARPS):
-            draw_block(desk, block, me % 32)
+        for k in range(me // 32, group.busy, WARPS):
+            draw_block(desk, desk.scratch.busy[k], me % 32)
     else:
         for number in range(me, count, THREADS):
             draw_tile(desk, number)
 
 
 @device
+def fill_together(desk: Ptr[Desk]):
+    """Fill the bins of dirty tiles by all groups of a GPU, a warp each."""
+    number = thread_id() // 32
+    if number < desk.frame.dirty_tiles:
+        fill_bin(desk, number)
+
+
+@device
 def render_together(desk: Ptr[Desk]):
-    """Draw the dirty tiles by all groups. On a GPU there are as many groups as tiles, and a group draws one."""
+    """Draw the dirty tiles by all groups. On a GPU their bins are filled, and there are as many groups as tiles."""
     count = desk.frame.dirty_tiles
     if ON_GPU:
         number = group_id()
-        if number < count:
-            if local_id() < 32:
-                fill_bin(desk, number)
-            threadgroup_barrier()
-            for block in range(local_id() // 32, u32(BLOCKS), threadgroup_size() // 32):
+        busy = desk.scratch.bins[number].busy if number < count else u32(0)
+        for block in range(local_id() // 32, u32(BLOCKS), threadgroup_size() // 32):
+            if busy >> block & 1 != 0:
                 draw_block(desk, number * BLOCKS + block, local_id() % 32)
     else:
         for number in range(thread_id(), count, thread_count()):

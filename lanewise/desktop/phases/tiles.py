@@ -6,6 +6,7 @@ from lanewise.desktop.limits import BIN_ENTRIES, BLOCKS, CHUNKS, MAX_PRIMITIVES,
 from lanewise.desktop.numbers import P_NONE, P_TEXT
 from lanewise.desktop.phases.geometry import count_before
 from lanewise.desktop.primitives import WORDS
+from lanewise.desktop.sheets import fill_sheets
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, GroupMemory, Primitive
 from lanewise.desktop.strips import desk_primitive, is_opaque
 from lanewise.lang import (
@@ -27,6 +28,8 @@ from lanewise.lang import (
     warp_shuffle,
 )
 
+NO_BOX = 0xFFFFFFFF
+"""Stands for the slot of a box that hides what is below, where there is none."""
 DATA_WORD = Primitive.dtype.fields["data"][1] // 4
 """Where a primitive says which glyphs it has: others than before may be the same letters, told by its version."""
 
@@ -144,10 +147,11 @@ def all_shares(bits: u32) -> u32:
 
 
 @device
-def fill_bin(desk: Ptr[Desk], number: u32):
+def fill_bin(desk: Ptr[Desk], number: u32) -> u32:
     """For a dirty tile list what touches it, from the topmost primitive on to the one that hides all below it.
 
-    On a GPU all threads of a warp come here with the same number.
+    On a GPU all threads of a warp come here with the same number. They draw blocks where just a box is seen at once,
+    which is less work than to come back to them. Gives the blocks that are still to be drawn, a bit each.
     """
     found = Ptr[Bin](desk.scratch.bins) + number
     column = u32(found.tile) % desk.tiles_across
@@ -163,7 +167,7 @@ def fill_bin(desk: Ptr[Desk], number: u32):
     chunk = u32(CHUNKS)
     chunks = u32(0)
     shown = u64(0)
-    open = True
+    lowest_box = u32(NO_BOX)
     while not hidden and (chunks != 0 or chunk > 0):
         if chunks == 0:
             # The next 32 chunks; those behind them have been looked through.
@@ -191,7 +195,7 @@ def fill_bin(desk: Ptr[Desk], number: u32):
                     solid = 1
                     colour = p.fill
             if ON_GPU:
-                shown, open = list_blocks(desk, found, start, bits, count, shown, open, left, top, right, bottom)
+                shown, lowest_box = list_blocks(desk, found, start, bits, count, shown, lowest_box, left, top)
             else:
                 list_tile(desk, found, start, bits, count, left, top, right, bottom)
             count += popcount(bits)
@@ -202,8 +206,16 @@ def fill_bin(desk: Ptr[Desk], number: u32):
         found.colour = colour
         found.count = 0 if solid != 0 else count
     if ON_GPU:
+        only_fill = count <= BIN_ENTRIES and lowest_box != NO_BOX and shown & (shown - 1) == 0
+        sheets = warp_ballot(only_fill) & ALL_BLOCKS
+        if sheets != 0:
+            fill_sheets(desk, column * TILE, row * TILE, sheets, lowest_box)
         if lane_id() < BLOCKS:
             found.blocks[lane_id()] = shown
+        if lane_id() == 0:
+            found.busy = sheets ^ ALL_BLOCKS
+        return sheets ^ ALL_BLOCKS
+    return ALL_BLOCKS
 
 
 @device
@@ -239,7 +251,7 @@ def list_tile(
                 entry.count = u16(glyphs)
 
 
-@device
+@device(inline=False)
 def list_blocks(
     desk: Ptr[Desk],
     found: Ptr[Bin],
@@ -247,25 +259,23 @@ def list_blocks(
     bits: u32,
     count: u32,
     shown: u64,
-    open: bool,
+    lowest_box: u32,
     left: i32,
     top: i32,
-    right: i32,
-    bottom: i32,
-) -> tuple[u64, bool]:
+) -> tuple[u64, u32]:
     """The same by a warp, for each block too. A thread looks after a primitive, and then after a block.
 
-    Gives which entries the thread's block shows, and whether none of them hides what is below.
+    Gives which entries the thread's block shows, and the slot of the box that hides what is below, if there is one yet.
     """
-    mine = bits >> lane_id() & 1 != 0
+    right = min(left + TILE, i32(desk.width))
+    bottom = min(top + TILE, i32(desk.height))
     above = count + popcount(bits >> lane_id()) - 1
-    listed = mine and above < BIN_ENTRIES
     entry = entry_above(found, above)
     slot = u32(desk.scratch.draw_list[start + lane_id()])
     touched = u32(0)
     hidden = u32(0)
     is_text = False
-    if listed:
+    if bits >> lane_id() & 1 != 0 and above < BIN_ENTRIES:
         p = desk_primitive(desk, slot)
         is_text = p.kind == P_TEXT
         plain = u32(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else plain_blocks(p, left, top)
@@ -288,7 +298,10 @@ def list_blocks(
         k = 31 - leading_zeros(rest)
         rest ^= u32(1) << k
         of_block = warp_shuffle(touched | hidden << 16, k) >> (lane_id() % BLOCKS)
-        if open and of_block & 1 != 0:
-            shown |= u64(1) << (BIN_ENTRIES - count - popcount(bits >> k))
-        open = open and of_block >> 16 & 1 == 0
-    return shown, open
+        its_slot = warp_shuffle(slot, k)
+        if lowest_box == NO_BOX:
+            if of_block & 1 != 0:
+                shown |= u64(1) << (BIN_ENTRIES - count - popcount(bits >> k))
+            if of_block >> 16 & 1 != 0:
+                lowest_box = its_slot
+    return shown, lowest_box
