@@ -1,4 +1,4 @@
-"""Which blocks of a tile something touches: a bit each, row by row, so that a warp finds its block's list with few steps.
+"""Which blocks of a tile something touches: a bit each, row by row, for the lists that blocks have in a bin.
 
 Columns and rows are asked apart: what is known of four of each says it of all sixteen blocks.
 """

@@ -76,7 +76,8 @@ class Machine:
         face = np.zeros((), Typeface.dtype)
         face["em"], face["spread"], face["atlas_width"] = EM, SPREAD, ATLAS_WIDTH
         face["x_height"], face["code_count"] = tables.x_height, tables.codes.size
-        for name in ("codes", "shapes", "pairs", "atlas"):
+        face["kerning_columns"] = tables.kerning.shape[1]
+        for name in ("codes", "shapes", "kerning", "atlas"):
             face[name] = self._keep(name, device.array(getattr(tables, name)))
         self._keep("advances", device.array(tables.shapes["advance"][tables.codes].astype(np.float32)))
         fonts = np.zeros(1, Font.dtype)

@@ -227,16 +227,9 @@ class GlyphShape:
     left: f32
     top: f32
     advance: f32
-    kerning: u32
-    """Where the pairs that begin with it start; they end where the next one's start."""
-
-
-@struct
-class KerningPair:
-    """By how much the pen moves less, or more, before the second character of a pair; pairs are sorted by it."""
-
-    second: u32
-    amount: f32
+    before: u16
+    after: u16
+    """Its row in the table of kerning as the first of a pair, and its column as the second."""
 
 
 @struct
@@ -253,7 +246,9 @@ class Typeface:
     codes: Ptr[u16]
     """For each code point below `code_count` its shape; 0 is the shape of what the font does not have."""
     shapes: Ptr[GlyphShape]
-    pairs: Ptr[KerningPair]
+    kerning: Ptr[f32]
+    """By how much the pen moves more between two characters, in font sizes; a row for all that are kerned alike."""
+    kerning_columns: u32
     atlas: Ptr[u8]
 
 
@@ -360,6 +355,8 @@ class GroupMemory:
     """What is being sorted; hidden widgets come last."""
     counts: u32[MAX_WIDGETS]
     """Glyphs, then primitives, of each widget; then dirty tiles of each word."""
+    sums: u32[MAX_WIDGETS]
+    """Of all counts before each, on a GPU."""
     remade: u32[MAX_WIDGETS]
     """Whether each widget has made its primitives anew; those of others are as they were."""
     resort: u32

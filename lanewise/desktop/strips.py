@@ -15,8 +15,8 @@ from lanewise.lang import ON_GPU, Ptr, device, f32, i32, popcount, sqrt, trailin
 
 @device
 def unit(x: f32) -> f32:
-    """x, brought to 0 to 1."""
-    return min(max(x, 0.0), 1.0)
+    """x, brought to 0 to 1. In this order a GPU does it with two instructions: what is no number becomes 0."""
+    return min(1.0, max(0.0, x))
 
 
 @device
@@ -24,9 +24,12 @@ def box_distance(x: f32, y: f32, half_width: f32, half_height: f32, radius: f32)
     """How far a point, seen from the middle, is outside of a box with round corners; negative inside."""
     over_x = abs(x) - (half_width - radius)
     over_y = abs(y) - (half_height - radius)
-    out_x = max(over_x, 0.0)
-    out_y = max(over_y, 0.0)
-    return sqrt(out_x * out_x + out_y * out_y) + min(max(over_x, over_y), 0.0) - radius
+    out_x = max(0.0, over_x)
+    out_y = max(0.0, over_y)
+    # Beside a straight edge the root is that of a square. That of 0 would take a GPU many times as long as others.
+    corner = out_x > 0.0 and out_y > 0.0
+    root = sqrt(out_x * out_x + out_y * out_y if corner else 1.0)
+    return (root if corner else out_x + out_y) + min(0.0, max(over_x, over_y)) - radius
 
 
 @device
@@ -44,8 +47,8 @@ def segment_distance(x: f32, y: f32, ax: f32, ay: f32, bx: f32, by: f32) -> f32:
 @device
 def atlas_value(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
     """What the atlas says of a place of a glyph, between four neighbours: how far it is inside of the letter."""
-    within_u = min(max(u - 0.5, 0.0), f32(glyph.w) - 1.001)
-    within_v = min(max(v - 0.5, 0.0), f32(glyph.h) - 1.001)
+    within_u = min(f32(glyph.w) - 1.001, max(0.0, u - 0.5))
+    within_v = min(f32(glyph.h) - 1.001, max(0.0, v - 0.5))
     column = u32(within_u)
     row = u32(within_v)
     part_u = within_u - f32(column)

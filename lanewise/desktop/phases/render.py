@@ -1,7 +1,7 @@
 """Phase 7, tile rendering: the bins of dirty tiles are filled, then their pixels drawn.
 
-On a GPU a warp fills a bin, and then draws blocks of any tile; on a CPU a thread does a tile. The one group and all groups
-share out tiles otherwise, but each tile is made alone: the pixels are the same.
+On a GPU a warp fills a bin, and then draws blocks of any tile; on a CPU a thread does a tile. The one group and all
+groups share out tiles otherwise, but each tile is made alone: the pixels are the same.
 """
 
 from lanewise.desktop.limits import BLOCK, BLOCKS, THREADS, TILE, WARPS

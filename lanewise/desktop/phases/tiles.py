@@ -4,7 +4,7 @@ from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, plain_blocks, show
 from lanewise.desktop.extents import CHUNK, touching
 from lanewise.desktop.limits import BIN_ENTRIES, BLOCKS, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
 from lanewise.desktop.numbers import P_NONE, P_TEXT
-from lanewise.desktop.phases.geometry import count_before
+from lanewise.desktop.phases.geometry import add_up, count_before
 from lanewise.desktop.primitives import WORDS
 from lanewise.desktop.sheets import fill_sheets
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, GroupMemory, Primitive
@@ -80,6 +80,7 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     if me < TILE_WORDS:
         group.counts[me] = popcount(desk.scratch.dirty[me])
     threadgroup_barrier()
+    add_up(group, me)
     if me < TILE_WORDS:
         at = count_before(group, me)
         rest = desk.scratch.dirty[me]
