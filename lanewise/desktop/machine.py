@@ -212,7 +212,7 @@ class Machine:
         if not self.one_group:
             tiles = threads = self._arrays["tiles"].shape[0]
             if self.device.stream_handle is not None:
-                threads = tiles * DRAW_GROUP
+                threads = tiles * limits.BLOCKS * 32
                 fill_bins[tiles * 32, DRAW_GROUP](self._arrays["desk"])
             draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
 

@@ -13,14 +13,11 @@ from lanewise.lang import (
     Ptr,
     atomic_add,
     device,
-    group_id,
     lanes_below,
-    local_id,
     popcount,
     thread_count,
     thread_id,
     threadgroup_barrier,
-    threadgroup_size,
     u32,
     warp_shuffle,
 )
@@ -82,14 +79,12 @@ def fill_together(desk: Ptr[Desk]):
 
 @device
 def render_together(desk: Ptr[Desk]):
-    """Draw the dirty tiles by all groups. On a GPU their bins are filled, and there are as many groups as tiles."""
+    """Draw the dirty tiles by all groups. On a GPU their bins are filled, and there is a warp for each block."""
     count = desk.frame.dirty_tiles
     if ON_GPU:
-        number = group_id()
-        busy = desk.scratch.bins[number].busy if number < count else u32(0)
-        for block in range(local_id() // 32, u32(BLOCKS), threadgroup_size() // 32):
-            if busy >> block & 1 != 0:
-                draw_block(desk, number * BLOCKS + block, local_id() % 32)
+        block = thread_id() // 32
+        if block < count * BLOCKS and desk.scratch.bins[block // BLOCKS].busy >> (block % BLOCKS) & 1 != 0:
+            draw_block(desk, block, thread_id() % 32)
     else:
         for number in range(thread_id(), count, thread_count()):
             draw_tile(desk, number)
