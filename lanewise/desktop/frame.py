@@ -50,7 +50,7 @@ def make_frame(renders, handlers):
         make_geometry(desk, group, me)
         find_dirty(desk, group, me)
         if renders:
-            render_alone(desk, group, me)
+            render_alone(desk, me)
             threadgroup_barrier()
         finish_frame(desk, group, me)
 

@@ -14,12 +14,12 @@ PAIRS = TILE // 2
 
 
 @device
-def put_pair(desk: Ptr[Desk], x: u32, y: u32, first: u32, second: u32):
-    """Store two pixels beside each other, with one store where they have an even place."""
+def put_pair(desk: Ptr[Desk], whole: bool, x: u32, y: u32, first: u32, second: u32):
+    """Store two pixels beside each other: with one store where all pairs of the tile are whole and lie evenly."""
     at = y * desk.width + x
-    if x + 1 < desk.width and at % 2 == 0:
+    if whole:
         Ptr[u64](desk.pixels + at)[0] = u64(first) | u64(second) << 32
-    else:
+    elif y < desk.height:
         if x < desk.width:
             desk.pixels[at] = first
         if x + 1 < desk.width:
@@ -29,6 +29,7 @@ def put_pair(desk: Ptr[Desk], x: u32, y: u32, first: u32, second: u32):
 @device
 def fill_sheets(desk: Ptr[Desk], left: u32, top: u32, sheets: u32, slot: u32):
     """Fill these blocks of a tile, a bit each; thread b knows the slot of the box that block b shows."""
+    whole = left + TILE <= desk.width and top + TILE <= desk.height and desk.width % 2 == 0
     x = left + lane_id() % PAIRS * 2
     first_y = top + lane_id() // PAIRS
     # The pattern repeats after four rows; a thread meets every other one.
@@ -40,12 +41,15 @@ def fill_sheets(desk: Ptr[Desk], left: u32, top: u32, sheets: u32, slot: u32):
         block = row * BLOCKS_ACROSS + lane_id() % PAIRS * 2 // BLOCK
         p = desk_primitive(desk, warp_shuffle(slot, block))
         if sheets >> block & 1 != 0:
-            for step in range(u32(BLOCK // 4)):
-                y = first_y + row * BLOCK + step * 4
-                if y < desk.height:
+            start = first_y + row * BLOCK
+            if p.fill == p.fill_end:
+                for y in range(start, start + BLOCK, u32(2)):
+                    put_pair(desk, whole, x, y, p.fill, p.fill)
+            else:
+                for y in range(start, start + BLOCK, u32(4)):
                     _, red, green, blue = fill_at(p, i32(y))
-                    put_pair(desk, x, y, pixel_of(red, green, blue, here), pixel_of(red, green, blue, beside))
-                if y + 2 < desk.height:
+                    first = pixel_of(red, green, blue, here)
+                    put_pair(desk, whole, x, y, first, pixel_of(red, green, blue, beside))
                     _, red, green, blue = fill_at(p, i32(y + 2))
                     first = pixel_of(red, green, blue, here_below)
-                    put_pair(desk, x, y + 2, first, pixel_of(red, green, blue, beside_below))
+                    put_pair(desk, whole, x, y + 2, first, pixel_of(red, green, blue, beside_below))

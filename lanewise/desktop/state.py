@@ -272,15 +272,22 @@ class Bin:
 
     tile: u16
     solid: u16
-    column: u16
-    row: u16
     count: u32
     colour: u32
-    busy: u32
-    """On a GPU, the blocks that are still to be drawn when the bin is filled, a bit each."""
-    blocks: u64[BLOCKS]
-    """On a GPU, for each block the entries that it shows, a bit each."""
     entries: BinEntry[BIN_ENTRIES]
+
+
+@struct
+class Block:
+    """A block that is still to be drawn when its tile's bin is filled, on a GPU: all that a warp must know at first."""
+
+    x: u16
+    y: u16
+    bin: u16
+    number: u16
+    """Which block of its tile it is; BLOCKS where the bin does not list all that the tile shows."""
+    shown: u64
+    """The entries of the bin that it shows, a bit each."""
 
 
 @struct
@@ -315,8 +322,9 @@ class Scratch:
     """Which tiles the primitives of the draw list touch."""
     chunk_extents: u64[CHUNKS]
     bins: Bin[MAX_TILES]
-    busy: u32[MAX_TILES * BLOCKS]
-    """The blocks that the one group of a GPU still has to draw when all bins are filled, in no order."""
+    busy_count: u32
+    busy: Block[MAX_TILES * BLOCKS]
+    """The blocks that are still to be drawn when bins are filled, in no order."""
 
 
 @struct
@@ -363,6 +371,4 @@ class GroupMemory:
     awake: u32
     blinks: u32
     glyphs: u32
-    busy: u32
-    """How many blocks are still to be drawn."""
     theme_mix: f32

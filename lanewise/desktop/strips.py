@@ -5,9 +5,8 @@ of a warp draw a square block of the tile together. Both are made by `make_strip
 the same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
 """
 
-from lanewise.desktop.blocks import ALL_BLOCKS, shows_no_edge
+from lanewise.desktop.blocks import shows_no_edge
 from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
-from lanewise.desktop.limits import BIN_ENTRIES, TILE
 from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
 from lanewise.lang import ON_GPU, Ptr, device, f32, i32, popcount, sqrt, trailing_zeros, u32, u64
@@ -111,13 +110,8 @@ def fill_at(p: Ptr[Primitive], y: i32) -> tuple[f32, f32, f32, f32]:
     return part, red, green, blue
 
 
-def make_strip(pixels, across, down):
-    """`draw_strip(desk, bin, block, lane)` for strips of so many pixels.
-
-    A tile is cut into blocks of `across` x `down` pixels, and a block into strips, one for each lane.
-    """
-    blocks_across = TILE // across
-    strips_across = across // pixels
+def make_strip(pixels):
+    """`draw_strip` for strips of so many pixels."""
 
     @device
     def draw_box(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -243,35 +237,27 @@ def make_strip(pixels, across, down):
                     blue[i] += (blue_of(p.fill) - blue[i]) * cover
 
     @device
-    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, lane: u32):
-        """Draw the pixels of a strip through all primitives that its block shows, and store them."""
-        x = u32(found.column) * TILE + block % blocks_across * across + lane % strips_across * pixels
-        y = u32(found.row) * TILE + block // blocks_across * down + lane // strips_across
-        if y >= desk.height:
-            return
-        if found.solid != 0:
-            for i in range(pixels):
-                if x + u32(i) < desk.width:
-                    desk.pixels[y * desk.width + x + u32(i)] = found.colour
-            return
-        listed = found.count <= BIN_ENTRIES
-        culled = ON_GPU and listed
-        entries = Ptr[BinEntry](found.entries)
-        shown = shown_entries(found, block) if listed else u64(0)
+    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], listed: bool, block: u32, shown: u64, x: u32, y: u32):
+        """Draw the pixels of a strip through these entries of a bin, a bit each, and store them.
+
+        Where the bin does not list everything the strip goes through all primitives that there are.
+        """
         red: f32[pixels]
         green: f32[pixels]
         blue: f32[pixels]
         # One place that draws, whether primitives come from the bin or from the whole list: so the code that draws is
         # part of this function, and the strip stays in registers.
         for k in range(u32(popcount(shown)) if listed else desk.frame.primitives):
-            entry = entries + (u32(trailing_zeros(shown)) if listed else u32(0))
+            entry = Ptr[BinEntry](found.entries) + (u32(trailing_zeros(shown)) if listed else u32(0))
             shown &= shown - 1
             p = desk_primitive(desk, u32(entry.slot) if listed else u32(desk.scratch.draw_list[k]))
             plain = listed and is_plain(entry, block)
-            if not culled:
+            # The lists of a GPU are those of a block: they hold only what touches it, and know where boxes are plain.
+            if not (ON_GPU and listed):
                 if beside(p, i32(x), i32(y), i32(x + pixels), i32(y + 1)):
                     continue
-                plain = plain or shows_no_edge(p, i32(x), i32(y), i32(x + pixels), i32(y + 1))
+                if not ON_GPU:
+                    plain = plain or shows_no_edge(p, i32(x), i32(y), i32(x + pixels), i32(y + 1))
             if p.kind == P_BOX:
                 if plain:
                     draw_plain(p, i32(y), red, green, blue)
@@ -287,26 +273,19 @@ def make_strip(pixels, across, down):
                 draw_stroke(p, i32(x), i32(y), red, green, blue)
             elif p.kind == P_IMAGE:
                 draw_image(desk, p, i32(x), i32(y), red, green, blue)
+        width = desk.width
+        row = desk.pixels + y * width
         for i in range(pixels):
-            if x + u32(i) < desk.width:
-                colour = pixel_of(red[i], green[i], blue[i], dither(x + u32(i), y))
-                desk.pixels[y * desk.width + x + u32(i)] = colour
+            if x + u32(i) < width:
+                row[x + u32(i)] = pixel_of(red[i], green[i], blue[i], dither(x + u32(i), y))
 
     return draw_strip
 
 
 @device
-def shown_entries(found: Ptr[Bin], block: u32) -> u64:
-    """The entries of a bin, a bit each, that a block shows; on a CPU, where blocks have no lists, all there are."""
-    if ON_GPU:
-        return found.blocks[block]
-    return (u64(0xFFFFFFFFFFFFFFFF) << (BIN_ENTRIES - found.count)) if found.count != 0 else u64(0)
-
-
-@device
 def is_plain(entry: Ptr[BinEntry], block: u32) -> bool:
     """Whether a bin says of a block that it shows no edge of a box."""
-    return entry.plain >> block & 1 != 0 if ON_GPU else entry.plain == ALL_BLOCKS
+    return u32(entry.plain) >> block & 1 != 0
 
 
 @device

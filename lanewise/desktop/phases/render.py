@@ -4,66 +4,64 @@ On a GPU a warp fills a bin, and then draws blocks of any tile; on a CPU a threa
 groups share out tiles otherwise, but each tile is made alone: the pixels are the same.
 """
 
-from lanewise.desktop.limits import BLOCK, BLOCKS, THREADS, TILE, WARPS
+from lanewise.desktop.limits import BIN_ENTRIES, BLOCK, BLOCKS, THREADS, TILE, WARPS
 from lanewise.desktop.phases.tiles import fill_bin
-from lanewise.desktop.state import Bin, Desk, GroupMemory
+from lanewise.desktop.state import Bin, Block, Desk
 from lanewise.desktop.strips import make_strip
-from lanewise.lang import (
-    ON_GPU,
-    Ptr,
-    atomic_add,
-    device,
-    lanes_below,
-    popcount,
-    thread_count,
-    thread_id,
-    threadgroup_barrier,
-    u32,
-    warp_shuffle,
-)
+from lanewise.lang import ON_GPU, Ptr, device, thread_count, thread_id, threadgroup_barrier, u32, u64
 
 STRIP = 2
 """Pixels of a strip on a GPU: more of them share what is read of a primitive, and take more registers."""
+STRIPS = BLOCK // STRIP
 
-draw_row = make_strip(TILE, TILE, 1)
-draw_piece = make_strip(STRIP, BLOCK, BLOCK)
+draw_row = make_strip(TILE)
+draw_piece = make_strip(STRIP)
 
 
 @device
 def draw_tile(desk: Ptr[Desk], number: u32):
     """Fill the bin of a tile and draw it, by one thread."""
     fill_bin(desk, number)
-    for row in range(u32(TILE)):
-        draw_row(desk, Ptr[Bin](desk.scratch.bins) + number, row, 0)
+    found = Ptr[Bin](desk.scratch.bins) + number
+    x = u32(found.tile) % desk.tiles_across * TILE
+    y = u32(found.tile) // desk.tiles_across * TILE
+    for row in range(min(desk.height - y, u32(TILE))):
+        if found.solid != 0:
+            for k in range(min(desk.width - x, u32(TILE))):
+                desk.pixels[(y + row) * desk.width + x + k] = found.colour
+        else:
+            draw_row(desk, found, found.count <= BIN_ENTRIES, 0, entries_in_use(found.count), x, y + row)
 
 
 @device
-def draw_block(desk: Ptr[Desk], block: u32, lane: u32):
-    """Draw a block, of those of all dirty tiles."""
-    draw_piece(desk, Ptr[Bin](desk.scratch.bins) + block // BLOCKS, block % BLOCKS, lane)
+def entries_in_use(count: u32) -> u64:
+    """The entries of a bin with so many, a bit each."""
+    return u64(0xFFFFFFFFFFFFFFFF) << (BIN_ENTRIES - count) if count != 0 else u64(0)
 
 
 @device
-def note_busy(desk: Ptr[Desk], group: Ptr[GroupMemory], number: u32, busy: u32, lane: u32):
-    """Write down which blocks of a tile are still to be drawn; all threads of a warp come here together."""
-    start = u32(0)
-    if lane == 0:
-        start = atomic_add(group.busy, popcount(busy), scope="group")
-    start = warp_shuffle(start, 0)
-    if busy >> lane & 1 != 0:
-        desk.scratch.busy[start + lanes_below(busy)] = number * BLOCKS + lane
+def draw_block(desk: Ptr[Desk], k: u32, lane: u32):
+    """Draw a block, of those that are still to be drawn, by a warp."""
+    block = Ptr[Block](desk.scratch.busy) + k
+    number = u32(block.number)
+    shown = block.shown
+    found = Ptr[Bin](desk.scratch.bins) + u32(block.bin)
+    x = u32(block.x) + lane % STRIPS * STRIP
+    y = u32(block.y) + lane // STRIPS
+    if y < desk.height:
+        draw_piece(desk, found, number < BLOCKS, number, shown, x, y)
 
 
 @device
-def render_alone(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
+def render_alone(desk: Ptr[Desk], me: u32):
     """Draw the dirty tiles by the one group. Its warps share out blocks, so that no large tile holds them up."""
     count = desk.frame.dirty_tiles
     if ON_GPU:
         for number in range(me // 32, count, WARPS):
-            note_busy(desk, group, number, fill_bin(desk, number), me % 32)
+            fill_bin(desk, number)
         threadgroup_barrier()
-        for k in range(me // 32, group.busy, WARPS):
-            draw_block(desk, desk.scratch.busy[k], me % 32)
+        for k in range(me // 32, desk.scratch.busy_count, WARPS):
+            draw_block(desk, k, me % 32)
     else:
         for number in range(me, count, THREADS):
             draw_tile(desk, number)
@@ -79,12 +77,10 @@ def fill_together(desk: Ptr[Desk]):
 
 @device
 def render_together(desk: Ptr[Desk]):
-    """Draw the dirty tiles by all groups. On a GPU their bins are filled, and there is a warp for each block."""
-    count = desk.frame.dirty_tiles
+    """Draw the dirty tiles by all groups. On a GPU their bins are filled, and there are warps for all blocks."""
     if ON_GPU:
-        block = thread_id() // 32
-        if block < count * BLOCKS and desk.scratch.bins[block // BLOCKS].busy >> (block % BLOCKS) & 1 != 0:
-            draw_block(desk, block, thread_id() % 32)
+        if thread_id() // 32 < desk.scratch.busy_count:
+            draw_block(desk, thread_id() // 32, thread_id() % 32)
     else:
-        for number in range(thread_id(), count, thread_count()):
+        for number in range(thread_id(), desk.frame.dirty_tiles, thread_count()):
             draw_tile(desk, number)

@@ -2,20 +2,22 @@
 
 from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, plain_blocks, shows_no_edge, touched_blocks
 from lanewise.desktop.extents import CHUNK, touching
-from lanewise.desktop.limits import BIN_ENTRIES, BLOCKS, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
+from lanewise.desktop.limits import BIN_ENTRIES, BLOCK, BLOCKS, BLOCKS_ACROSS, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
 from lanewise.desktop.numbers import P_NONE, P_TEXT
 from lanewise.desktop.phases.geometry import add_up, count_before
 from lanewise.desktop.primitives import WORDS
 from lanewise.desktop.sheets import fill_sheets
-from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, GroupMemory, Primitive
+from lanewise.desktop.state import Bin, BinEntry, Block, Desk, Glyph, GroupMemory, Primitive
 from lanewise.desktop.strips import desk_primitive, is_opaque
 from lanewise.lang import (
     ON_GPU,
     Ptr,
+    atomic_add,
     atomic_or,
     device,
     i32,
     lane_id,
+    lanes_below,
     leading_zeros,
     popcount,
     threadgroup_barrier,
@@ -148,11 +150,11 @@ def all_shares(bits: u32) -> u32:
 
 
 @device
-def fill_bin(desk: Ptr[Desk], number: u32) -> u32:
+def fill_bin(desk: Ptr[Desk], number: u32):
     """For a dirty tile list what touches it, from the topmost primitive on to the one that hides all below it.
 
     On a GPU all threads of a warp come here with the same number. They draw blocks where just a box is seen at once,
-    which is less work than to come back to them. Gives the blocks that are still to be drawn, a bit each.
+    which is less work than to come back to them, and write down the others.
     """
     found = Ptr[Bin](desk.scratch.bins) + number
     column = u32(found.tile) % desk.tiles_across
@@ -179,6 +181,8 @@ def fill_bin(desk: Ptr[Desk], number: u32) -> u32:
             chunks ^= u32(1) << bit
             start = (chunk + bit) * CHUNK
             bits = touching(Ptr[u64](desk.scratch.extents) + start, column, row)
+            if bits == 0:
+                continue
             hiding = u32(0)
             rest = my_share(bits)
             while rest != 0:
@@ -201,22 +205,33 @@ def fill_bin(desk: Ptr[Desk], number: u32) -> u32:
                 list_tile(desk, found, start, bits, count, left, top, right, bottom)
             count += popcount(bits)
     if my_share(1) != 0:
-        found.column = u16(column)
-        found.row = u16(row)
         found.solid = u16(solid)
         found.colour = colour
-        found.count = 0 if solid != 0 else count
+        found.count = count
     if ON_GPU:
-        only_fill = count <= BIN_ENTRIES and lowest_box != NO_BOX and shown & (shown - 1) == 0
+        listed = count <= BIN_ENTRIES
+        only_fill = listed and lowest_box != NO_BOX and shown & (shown - 1) == 0
         sheets = warp_ballot(only_fill) & ALL_BLOCKS
         if sheets != 0:
-            fill_sheets(desk, column * TILE, row * TILE, sheets, lowest_box)
-        if lane_id() < BLOCKS:
-            found.blocks[lane_id()] = shown
-        if lane_id() == 0:
-            found.busy = sheets ^ ALL_BLOCKS
-        return sheets ^ ALL_BLOCKS
-    return ALL_BLOCKS
+            fill_sheets(desk, u32(left), u32(top), sheets, lowest_box)
+        if sheets != ALL_BLOCKS:
+            note_busy(desk, number, u32(left), u32(top), sheets ^ ALL_BLOCKS, listed, shown)
+
+
+@device
+def note_busy(desk: Ptr[Desk], number: u32, left: u32, top: u32, busy: u32, listed: bool, shown: u64):
+    """Write down which blocks of a tile are still to be drawn; thread b knows what block b shows."""
+    start = u32(0)
+    if lane_id() == 0:
+        start = atomic_add(desk.scratch.busy_count, popcount(busy))
+    start = warp_shuffle(start, 0)
+    if busy >> lane_id() & 1 != 0:
+        block = Ptr[Block](desk.scratch.busy) + (start + lanes_below(busy))
+        block.x = u16(left + lane_id() % BLOCKS_ACROSS * BLOCK)
+        block.y = u16(top + lane_id() // BLOCKS_ACROSS * BLOCK)
+        block.bin = u16(number)
+        block.number = u16(lane_id() if listed else u32(BLOCKS))
+        block.shown = shown
 
 
 @device
