@@ -26,7 +26,7 @@ def put_pair(desk: Ptr[Desk], whole: bool, x: u32, y: u32, first: u32, second: u
             desk.pixels[at + 1] = second
 
 
-@device
+@device(inline=False)
 def fill_sheets(desk: Ptr[Desk], left: u32, top: u32, sheets: u32, slot: u32):
     """Fill these blocks of a tile, a bit each; thread b knows the slot of the box that block b shows."""
     whole = left + TILE <= desk.width and top + TILE <= desk.height and desk.width % 2 == 0

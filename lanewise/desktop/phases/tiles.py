@@ -2,7 +2,18 @@
 
 from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, plain_blocks, shows_no_edge, touched_blocks
 from lanewise.desktop.extents import CHUNK, touching
-from lanewise.desktop.limits import BIN_ENTRIES, BLOCK, BLOCKS, BLOCKS_ACROSS, CHUNKS, MAX_PRIMITIVES, SLOTS, THREADS, TILE, TILE_WORDS
+from lanewise.desktop.limits import (
+    BIN_ENTRIES,
+    BLOCK,
+    BLOCKS,
+    BLOCKS_ACROSS,
+    CHUNKS,
+    MAX_PRIMITIVES,
+    SLOTS,
+    THREADS,
+    TILE,
+    TILE_WORDS,
+)
 from lanewise.desktop.numbers import P_NONE, P_TEXT
 from lanewise.desktop.phases.geometry import add_up, count_before
 from lanewise.desktop.primitives import WORDS
