@@ -180,8 +180,7 @@ def fill_bin(desk: Ptr[Desk], number: u32):
     hidden = False
     chunk = u32(CHUNKS)
     chunks = u32(0)
-    shown = u64(0)
-    lowest_box = u32(NO_BOX)
+    held = u32(0)
     while not hidden and (chunks != 0 or chunk > 0):
         if chunks == 0:
             # The next 32 chunks; those behind them have been looked through.
@@ -211,7 +210,7 @@ def fill_bin(desk: Ptr[Desk], number: u32):
                     solid = 1
                     colour = p.fill
             if ON_GPU:
-                shown, lowest_box = list_blocks(desk, found, start, bits, count, shown, lowest_box, left, top)
+                held = hold_slots(desk, start, bits, count, held)
             else:
                 list_tile(desk, found, start, bits, count, left, top, right, bottom)
             count += popcount(bits)
@@ -221,6 +220,10 @@ def fill_bin(desk: Ptr[Desk], number: u32):
         found.count = count
     if ON_GPU:
         listed = count <= BIN_ENTRIES
+        shown = u64(0)
+        lowest_box = u32(NO_BOX)
+        for above in range(u32(0), min(count, BIN_ENTRIES), u32(32)):
+            shown, lowest_box = list_blocks(desk, found, held, above, count, shown, lowest_box)
         only_fill = listed and lowest_box != NO_BOX and shown & (shown - 1) == 0
         sheets = warp_ballot(only_fill) & ALL_BLOCKS
         if sheets != 0:
@@ -278,31 +281,43 @@ def list_tile(
                 entry.count = u16(glyphs)
 
 
+@device
+def hold_slots(desk: Ptr[Desk], start: u32, bits: u32, count: u32, held: u32) -> u32:
+    """Take these primitives of a chunk, from the top, into a bin that has `count` by now: thread e holds the slot of e.
+
+    That of e + 32 is in the upper half of what it holds.
+    """
+    rest = bits
+    above = count
+    while rest != 0:
+        k = 31 - leading_zeros(rest)
+        rest ^= u32(1) << k
+        if above % 32 == lane_id() and above < BIN_ENTRIES:
+            held |= u32(desk.scratch.draw_list[start + k]) << above // 32 * 16
+        above += 1
+    return held
+
+
 @device(inline=False)
 def list_blocks(
-    desk: Ptr[Desk],
-    found: Ptr[Bin],
-    start: u32,
-    bits: u32,
-    count: u32,
-    shown: u64,
-    lowest_box: u32,
-    left: i32,
-    top: i32,
+    desk: Ptr[Desk], found: Ptr[Bin], held: u32, above: u32, count: u32, shown: u64, lowest_box: u32
 ) -> tuple[u64, u32]:
-    """The same by a warp, for each block too. A thread looks after a primitive, and then after a block.
+    """Write down in a bin what its tile shows of the 32 primitives that have `above` above them, or of all up to count.
 
-    Gives which entries the thread's block shows, and the slot of the box that hides what is below, if there is one yet.
+    A thread looks after a primitive, and then after a block. Gives which entries the thread's block shows, and the slot
+    of the box that hides what is below them, if there is one by now.
     """
+    left = i32(u32(found.tile) % desk.tiles_across * TILE)
+    top = i32(u32(found.tile) // desk.tiles_across * TILE)
     right = min(left + TILE, i32(desk.width))
     bottom = min(top + TILE, i32(desk.height))
-    above = count + popcount(bits >> lane_id()) - 1
-    entry = entry_above(found, above)
-    slot = u32(desk.scratch.draw_list[start + lane_id()])
+    here = min(count - above, u32(32))
+    entry = entry_above(found, above + lane_id())
+    slot = held >> above // 2 & 0xFFFF
     touched = u32(0)
     hidden = u32(0)
     is_text = False
-    if bits >> lane_id() & 1 != 0 and above < BIN_ENTRIES:
+    if lane_id() < here:
         p = desk_primitive(desk, slot)
         is_text = p.kind == P_TEXT
         plain = u32(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else plain_blocks(p, left, top)
@@ -320,15 +335,10 @@ def list_blocks(
             entry.first = u16(first)
             entry.count = u16(glyphs)
             touched &= blocks
-    rest = bits
-    while rest != 0:
-        k = 31 - leading_zeros(rest)
-        rest ^= u32(1) << k
+    for k in range(here):
         of_block = warp_shuffle(touched | hidden << 16, k) >> (lane_id() % BLOCKS)
         its_slot = warp_shuffle(slot, k)
         if lowest_box == NO_BOX:
-            if of_block & 1 != 0:
-                shown |= u64(1) << (BIN_ENTRIES - count - popcount(bits >> k))
-            if of_block >> 16 & 1 != 0:
-                lowest_box = its_slot
+            shown |= u64(of_block & 1) << (BIN_ENTRIES - 1 - above - k)
+            lowest_box = its_slot if of_block >> 16 & 1 != 0 else lowest_box
     return shown, lowest_box
