@@ -9,7 +9,7 @@ from lanewise.desktop.blocks import shows_no_edge
 from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
 from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
-from lanewise.lang import ON_GPU, Ptr, device, f32, i32, popcount, sqrt, trailing_zeros, u32, u64
+from lanewise.lang import ON_GPU, Ptr, device, f32, i32, sqrt, trailing_zeros, u32, u64
 
 
 @device
@@ -110,8 +110,8 @@ def fill_at(p: Ptr[Primitive], y: i32) -> tuple[f32, f32, f32, f32]:
     return part, red, green, blue
 
 
-def make_strip(pixels):
-    """`draw_strip` for strips of so many pixels."""
+def make_strip(pixels, listed):
+    """`draw_strip` for strips of so many pixels, for tiles whose bin lists all that they show or for the others."""
 
     @device
     def draw_box(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -226,8 +226,9 @@ def make_strip(pixels):
             glyph = glyph_at(desk, first + k)
             last_x = glyph.x + f32(glyph.w) * p.bx
             last_y = glyph.y + f32(glyph.h) * p.cx
-            aside = glyph.x >= f32(x + pixels) or last_x <= f32(x) or glyph.y > py or last_y <= py
-            for i in range(0 if aside else pixels):
+            if glyph.x > f32(x + (pixels - 1)) + 0.5 or last_x <= f32(x) + 0.5 or glyph.y > py or last_y <= py:
+                continue
+            for i in range(pixels):
                 px = f32(x + i) + 0.5
                 if holds(p, x + i, y) and px >= glyph.x and px < last_x:
                     value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
@@ -237,7 +238,7 @@ def make_strip(pixels):
                     blue[i] += (blue_of(p.fill) - blue[i]) * cover
 
     @device
-    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], listed: bool, block: u32, shown: u64, x: u32, y: u32):
+    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, shown: u64, x: u32, y: u32):
         """Draw the pixels of a strip through these entries of a bin, a bit each, and store them.
 
         Where the bin does not list everything the strip goes through all primitives that there are.
@@ -245,19 +246,18 @@ def make_strip(pixels):
         red: f32[pixels]
         green: f32[pixels]
         blue: f32[pixels]
-        # One place that draws, whether primitives come from the bin or from the whole list: so the code that draws is
-        # part of this function, and the strip stays in registers.
-        for k in range(u32(popcount(shown)) if listed else desk.frame.primitives):
+        k = u32(0)
+        while shown != 0 if listed else k < desk.frame.primitives:
             entry = Ptr[BinEntry](found.entries) + (u32(trailing_zeros(shown)) if listed else u32(0))
-            shown &= shown - 1
             p = desk_primitive(desk, u32(entry.slot) if listed else u32(desk.scratch.draw_list[k]))
+            shown &= shown - 1
+            k += 1
             plain = listed and is_plain(entry, block)
             # The lists of a GPU are those of a block: they hold only what touches it, and know where boxes are plain.
             if not (ON_GPU and listed):
                 if beside(p, i32(x), i32(y), i32(x + pixels), i32(y + 1)):
                     continue
-                if not ON_GPU:
-                    plain = plain or shows_no_edge(p, i32(x), i32(y), i32(x + pixels), i32(y + 1))
+                plain = plain or shows_no_edge(p, i32(x), i32(y), i32(x + pixels), i32(y + 1))
             if p.kind == P_BOX:
                 if plain:
                     draw_plain(p, i32(y), red, green, blue)
@@ -275,8 +275,9 @@ def make_strip(pixels):
                 draw_image(desk, p, i32(x), i32(y), red, green, blue)
         width = desk.width
         row = desk.pixels + y * width
+        beyond = width if y < desk.height else u32(0)
         for i in range(pixels):
-            if x + u32(i) < width:
+            if x + u32(i) < beyond:
                 row[x + u32(i)] = pixel_of(red[i], green[i], blue[i], dither(x + u32(i), y))
 
     return draw_strip

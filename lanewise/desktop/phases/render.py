@@ -8,14 +8,16 @@ from lanewise.desktop.limits import BIN_ENTRIES, BLOCK, BLOCKS, THREADS, TILE, W
 from lanewise.desktop.phases.tiles import fill_bin
 from lanewise.desktop.state import Bin, Block, Desk
 from lanewise.desktop.strips import make_strip
-from lanewise.lang import ON_GPU, Ptr, device, thread_count, thread_id, threadgroup_barrier, u32, u64
+from lanewise.lang import ON_GPU, Ptr, device, local_id, thread_count, thread_id, threadgroup_barrier, u32, u64
 
 STRIP = 2
 """Pixels of a strip on a GPU: more of them share what is read of a primitive, and take more registers."""
 STRIPS = BLOCK // STRIP
 
-draw_row = make_strip(TILE)
-draw_piece = make_strip(STRIP)
+draw_row = make_strip(TILE, True)
+draw_row_of_all = make_strip(TILE, False)
+draw_piece = make_strip(STRIP, True)
+draw_piece_of_all = make_strip(STRIP, False)
 
 
 @device
@@ -29,8 +31,10 @@ def draw_tile(desk: Ptr[Desk], number: u32):
         if found.solid != 0:
             for k in range(min(desk.width - x, u32(TILE))):
                 desk.pixels[(y + row) * desk.width + x + k] = found.colour
+        elif found.count <= BIN_ENTRIES:
+            draw_row(desk, found, 0, entries_in_use(found.count), x, y + row)
         else:
-            draw_row(desk, found, found.count <= BIN_ENTRIES, 0, entries_in_use(found.count), x, y + row)
+            draw_row_of_all(desk, found, 0, 0, x, y + row)
 
 
 @device
@@ -44,12 +48,19 @@ def draw_block(desk: Ptr[Desk], k: u32, lane: u32):
     """Draw a block, of those that are still to be drawn, by a warp."""
     block = Ptr[Block](desk.scratch.busy) + k
     number = u32(block.number)
-    shown = block.shown
     found = Ptr[Bin](desk.scratch.bins) + u32(block.bin)
     x = u32(block.x) + lane % STRIPS * STRIP
     y = u32(block.y) + lane // STRIPS
-    if y < desk.height:
-        draw_piece(desk, found, number < BLOCKS, number, shown, x, y)
+    if number < BLOCKS:
+        draw_piece(desk, found, number, block.shown, x, y)
+    else:
+        draw_crowded(desk, found, x, y)
+
+
+@device(inline=False)
+def draw_crowded(desk: Ptr[Desk], found: Ptr[Bin], x: u32, y: u32):
+    """Draw a strip of a tile whose bin is too small: apart, so that what is seldom needed takes no registers."""
+    draw_piece_of_all(desk, found, 0, 0, x, y)
 
 
 @device
@@ -80,7 +91,7 @@ def render_together(desk: Ptr[Desk]):
     """Draw the dirty tiles by all groups. On a GPU their bins are filled, and there are warps for all blocks."""
     if ON_GPU:
         if thread_id() // 32 < desk.scratch.busy_count:
-            draw_block(desk, thread_id() // 32, thread_id() % 32)
+            draw_block(desk, thread_id() // 32, local_id() % 32)
     else:
         for number in range(thread_id(), desk.frame.dirty_tiles, thread_count()):
             draw_tile(desk, number)
