@@ -80,8 +80,10 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         now = desk_primitive(desk, slot)
         before = Ptr[Primitive](desk.scratch.before) + slot
         differs = False
-        if group.remade[slot // SLOTS] != 0 and (now.kind != P_NONE or before.kind != P_NONE):
-            for word in range(u32(WORDS)):
+        if group.remade[slot // SLOTS] != 0:
+            differs = now.kind != before.kind
+            # What an empty slot holds besides its kind is left over.
+            for word in range(u32(WORDS) if now.kind != P_NONE else u32(0)):
                 if word != DATA_WORD and Ptr[u32](now)[word] != Ptr[u32](before)[word]:
                     differs = True
         if differs:
