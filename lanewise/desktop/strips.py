@@ -25,7 +25,7 @@ def box_distance(x: f32, y: f32, half_width: f32, half_height: f32, radius: f32)
     over_y = abs(y) - (half_height - radius)
     out_x = max(0.0, over_x)
     out_y = max(0.0, over_y)
-    # Beside a straight edge the root is that of a square. That of 0 would take a GPU many times as long as others.
+    # Beside a straight edge the root is that of a square; a GPU takes that of 0 by a call.
     corner = out_x > 0.0 and out_y > 0.0
     root = sqrt(out_x * out_x + out_y * out_y if corner else 1.0)
     return (root if corner else out_x + out_y) + min(0.0, max(over_x, over_y)) - radius
