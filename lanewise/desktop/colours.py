@@ -54,6 +54,6 @@ def blue_of(colour: u32) -> f32:
 
 @device
 def alpha_of(colour: u32) -> f32:
-    """Alpha, 0 to 1: the quotient by 255 to the last bit, by two products, since a GPU has no instruction that divides."""
+    """Alpha, 0 to 1: the quotient by 255 to the last bit, by two products, since no instruction of a GPU divides."""
     alpha = f32(colour >> 24)
     return fma(alpha, INVERSE, alpha * INVERSE_REST)
