@@ -1,7 +1,13 @@
 """Colours on the device: pixels of four bytes, red lowest, mixed in whole numbers or taken apart for drawing."""
 
+import numpy as np
+
 from lanewise.desktop.state import Desk
-from lanewise.lang import Ptr, device, f32, u32
+from lanewise.lang import Ptr, device, f32, fma, u32
+
+INVERSE = float(np.float32(1 / 255))
+INVERSE_REST = 1 / 255 - INVERSE
+"""What is missing from INVERSE: its products with whole numbers are right to the last bit with it."""
 
 
 @device
@@ -48,5 +54,6 @@ def blue_of(colour: u32) -> f32:
 
 @device
 def alpha_of(colour: u32) -> f32:
-    """Alpha, 0 to 1."""
-    return f32(colour >> 24) / 255.0
+    """Alpha, 0 to 1: the quotient by 255 to the last bit, by two products, since no instruction of a GPU divides."""
+    alpha = f32(colour >> 24)
+    return fma(alpha, INVERSE, alpha * INVERSE_REST)

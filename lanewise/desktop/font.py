@@ -16,7 +16,7 @@ import numpy as np
 
 from lanewise.desktop.distance import FINE, SPREAD, Cell, measure_columns, measure_fields
 from lanewise.desktop.kerning import read_kerning
-from lanewise.desktop.state import GlyphShape, KerningPair
+from lanewise.desktop.state import GlyphShape
 from lanewise.errors import LanewiseError
 from lanewise.settings import cache_dir
 
@@ -49,7 +49,7 @@ SYSTEM_FONTS = (
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
 )
-FORMAT = "3"
+FORMAT = "4"
 """Of what is kept on disk; another one is made anew."""
 
 
@@ -59,7 +59,7 @@ class FontTables:
 
     codes: np.ndarray[Any, Any]
     shapes: np.ndarray[Any, Any]
-    pairs: np.ndarray[Any, Any]
+    kerning: np.ndarray[Any, Any]
     atlas: np.ndarray[Any, Any]
     ascent: float
     x_height: float
@@ -96,7 +96,7 @@ def load_font(device: Device, path: Path | None = None) -> FontTables:
 def _read(kept: Path) -> FontTables | None:
     try:
         with np.load(kept, allow_pickle=False) as parts:
-            arrays = {name: parts[name] for name in ("codes", "shapes", "pairs", "atlas")}
+            arrays = {name: parts[name] for name in ("codes", "shapes", "kerning", "atlas")}
             lines = parts["lines"].tolist()
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):  # not there, or not whole: made anew
         return None
@@ -112,7 +112,7 @@ def _write(kept: Path, tables: FontTables) -> None:
                 file,
                 codes=tables.codes,
                 shapes=tables.shapes,
-                pairs=tables.pairs,
+                kerning=tables.kerning,
                 atlas=tables.atlas,
                 lines=np.array([tables.ascent, tables.x_height]),
             )
@@ -143,7 +143,7 @@ def _make(device: Device, path: Path) -> FontTables:
                 letters.append(chr(code))
     cells, height = _pack(outlines)
     atlas = _fields(device, outlines, cells, height)
-    shapes = np.zeros(len(letters) + 1, GlyphShape.dtype)
+    shapes = np.zeros(len(letters), GlyphShape.dtype)
     codes = np.zeros(max(map(ord, letters[1:])) + 1, np.uint16)
     for index, letter in enumerate(letters):
         shape = shapes[index]
@@ -155,11 +155,11 @@ def _make(device: Device, path: Path) -> FontTables:
         shape["left"] = left / (EM * FINE)
         shape["top"] = top / (EM * FINE)
         shape["advance"] = face.getlength(letter) / (EM * FINE)
-    pairs = _kerning(path, codes, shapes)
+    kerning = _kerning(path, codes, shapes)
     ascent, _ = face.getmetrics()
     x_height = -face.getbbox("x", anchor="ls")[1]
     scale = EM * FINE
-    return FontTables(codes, shapes, pairs, atlas, ascent / scale, x_height / scale)
+    return FontTables(codes, shapes, kerning, atlas, ascent / scale, x_height / scale)
 
 
 def _outline(face: FreeTypeFont, letter: str) -> tuple[np.ndarray[Any, Any], tuple[float, float]]:
@@ -213,7 +213,7 @@ def _fields(
 
 
 def _kerning(path: Path, codes: np.ndarray[Any, Any], shapes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """All pairs that do not stand as far apart as their advances say, sorted; `shapes` learn where theirs start.
+    """How much further apart pairs stand than their advances say; `shapes` learn their rows and columns.
 
     A letter with an accent is kerned as the one without: asking for each pair takes long.
     """
@@ -229,10 +229,10 @@ def _kerning(path: Path, codes: np.ndarray[Any, Any], shapes: np.ndarray[Any, An
                 amount = kerning.amount(first, second, script)
                 if abs(amount) > LEAST_KERNING:
                     amounts |= {(one, other): amount for one in alike[first] for other in alike[second]}
-    pairs = np.zeros(max(len(amounts), 1), KerningPair.dtype)
-    starts = np.zeros(len(shapes), np.uint32)
-    for index, ((first, second), amount) in enumerate(sorted(amounts.items())):
-        pairs[index] = second, amount
-        starts[first + 1 :] = index + 1
-    shapes["kerning"] = starts
-    return pairs
+    table = np.zeros((len(shapes), len(shapes)), np.float32)
+    for pair, amount in amounts.items():
+        table[pair] = amount
+    # Most letters are kerned like many others: of rows and columns that are equal one is kept.
+    rows, shapes["before"] = np.unique(table, axis=0, return_inverse=True)
+    columns, shapes["after"] = np.unique(rows, axis=1, return_inverse=True)
+    return np.ascontiguousarray(columns)

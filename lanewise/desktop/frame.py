@@ -12,7 +12,7 @@ from lanewise.desktop.phases.geometry import make_geometry
 from lanewise.desktop.phases.hit import hit_test
 from lanewise.desktop.phases.input import collect_input
 from lanewise.desktop.phases.palette import mix_palette
-from lanewise.desktop.phases.render import render_alone, render_together
+from lanewise.desktop.phases.render import fill_together, render_alone, render_together
 from lanewise.desktop.phases.tiles import find_dirty
 from lanewise.desktop.phases.visibility import find_visible, sort_widgets
 from lanewise.desktop.state import Desk, GroupMemory
@@ -65,6 +65,12 @@ def gather_tiles(desk: Ptr[Desk], out: Ptr[u32]):
         x = tile % desk.tiles_across * TILE + at % TILE
         y = tile // desk.tiles_across * TILE + at // TILE % TILE
         out[at] = desk.pixels[y * desk.width + x] if x < desk.width and y < desk.height else 0
+
+
+@kernel
+def fill_bins(desk: Ptr[Desk]):
+    """On a GPU, what goes before `draw_tiles`: 32 threads for each tile of the screen."""
+    fill_together(desk)
 
 
 @kernel

@@ -20,6 +20,10 @@ CHUNKS = MAX_PRIMITIVES // 32
 """Primitives are looked through 32 at a time."""
 TILE = 32
 """Pixels along a side of a tile: what is binned, drawn and sent as a whole."""
+BLOCK = 8
+"""Pixels along a side of a block: what a warp of a GPU draws at a time, with a list of its own in the tile's bin."""
+BLOCKS_ACROSS = TILE // BLOCK
+BLOCKS = BLOCKS_ACROSS**2
 MAX_TILES = 8192
 """Enough for 3,840 x 2,160 pixels."""
 TILE_WORDS = MAX_TILES // 32

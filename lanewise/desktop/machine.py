@@ -13,7 +13,7 @@ import numpy as np
 from lanewise.desktop import limits, theme
 from lanewise.desktop.distance import SPREAD
 from lanewise.desktop.font import ATLAS_WIDTH, EM, FontTables, load_font
-from lanewise.desktop.frame import draw_tiles, gather_tiles, make_frame
+from lanewise.desktop.frame import draw_tiles, fill_bins, gather_tiles, make_frame
 from lanewise.desktop.layout.structures import Font, LayoutTree, NodeBox, NodeLinks, NodeStyle, NodeWork
 from lanewise.desktop.phases.arrange import ALL_ANEW
 from lanewise.desktop.state import Desk, FrameState, InputEvent, InputRing, Notice, Row, Scratch, Typeface, Widget
@@ -76,7 +76,8 @@ class Machine:
         face = np.zeros((), Typeface.dtype)
         face["em"], face["spread"], face["atlas_width"] = EM, SPREAD, ATLAS_WIDTH
         face["x_height"], face["code_count"] = tables.x_height, tables.codes.size
-        for name in ("codes", "shapes", "pairs", "atlas"):
+        face["kerning_columns"] = tables.kerning.shape[1]
+        for name in ("codes", "shapes", "kerning", "atlas"):
             face[name] = self._keep(name, device.array(getattr(tables, name)))
         self._keep("advances", device.array(tables.shapes["advance"][tables.codes].astype(np.float32)))
         fonts = np.zeros(1, Font.dtype)
@@ -209,8 +210,10 @@ class Machine:
         """Begin a frame with the events that are in the ring; returns at once."""
         self._frame_kernel[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms & 0xFFFFFFFF)
         if not self.one_group:
-            tiles = self._arrays["tiles"].shape[0]
-            threads = tiles * DRAW_GROUP if self.device.stream_handle is not None else tiles
+            tiles = threads = self._arrays["tiles"].shape[0]
+            if self.device.stream_handle is not None:
+                threads = tiles * limits.BLOCKS * 32
+                fill_bins[tiles * 32, DRAW_GROUP](self._arrays["desk"])
             draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
 
     def pixels(self) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:

@@ -243,9 +243,6 @@ def add_paragraph(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h
 
 @device
 def clear_slots(desk: Ptr[Desk], me: u32, used: u32):
-    """The slots that a widget did not use are empty, with nothing left in them that a comparison could see."""
+    """The slots that a widget did not use are empty; what else is left in them nobody looks at."""
     for k in range(used, SLOTS):
-        p = Ptr[Primitive](desk.scratch.primitives) + (me * SLOTS + k)
-        words = Ptr[u32](p)
-        for word in range(u32(WORDS)):
-            words[word] = 0
+        (Ptr[Primitive](desk.scratch.primitives) + (me * SLOTS + k)).kind = P_NONE

@@ -3,6 +3,7 @@
 from lanewise.desktop.layout.structures import LayoutTree, NodeBox, NodeLinks, NodeStyle
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
+    BLOCKS,
     CHUNKS,
     FRAME_EVENTS,
     MAX_GLYPHS,
@@ -226,16 +227,9 @@ class GlyphShape:
     left: f32
     top: f32
     advance: f32
-    kerning: u32
-    """Where the pairs that begin with it start; they end where the next one's start."""
-
-
-@struct
-class KerningPair:
-    """By how much the pen moves less, or more, before the second character of a pair; pairs are sorted by it."""
-
-    second: u32
-    amount: f32
+    before: u16
+    after: u16
+    """Its row in the table of kerning as the first of a pair, and its column as the second."""
 
 
 @struct
@@ -252,17 +246,21 @@ class Typeface:
     codes: Ptr[u16]
     """For each code point below `code_count` its shape; 0 is the shape of what the font does not have."""
     shapes: Ptr[GlyphShape]
-    pairs: Ptr[KerningPair]
+    kerning: Ptr[f32]
+    """By how much the pen moves more between two characters, in font sizes; a row for all that are kerned alike."""
+    kerning_columns: u32
     atlas: Ptr[u8]
 
 
 @struct
 class BinEntry:
-    """A primitive that touches a tile, and which of its glyphs do."""
+    """A primitive that touches a tile, which of its glyphs do, and in which blocks a box shows none of its edges."""
 
     slot: u16
+    first: u16
     count: u16
-    first: u32
+    plain: u16
+    """A bit for each block. On a CPU, which knows no blocks, all are set or none."""
 
 
 @struct
@@ -274,11 +272,22 @@ class Bin:
 
     tile: u16
     solid: u16
-    column: u16
-    row: u16
     count: u32
     colour: u32
     entries: BinEntry[BIN_ENTRIES]
+
+
+@struct
+class Block:
+    """A block that is still to be drawn when its tile's bin is filled, on a GPU: all that a warp must know at first."""
+
+    x: u16
+    y: u16
+    bin: u16
+    number: u16
+    """Which block of its tile it is; BLOCKS where the bin does not list all that the tile shows."""
+    shown: u64
+    """The entries of the bin that it shows, a bit each."""
 
 
 @struct
@@ -313,6 +322,9 @@ class Scratch:
     """Which tiles the primitives of the draw list touch."""
     chunk_extents: u64[CHUNKS]
     bins: Bin[MAX_TILES]
+    busy_count: u32
+    busy: Block[MAX_TILES * BLOCKS]
+    """The blocks that are still to be drawn when bins are filled, in no order."""
 
 
 @struct
@@ -351,6 +363,8 @@ class GroupMemory:
     """What is being sorted; hidden widgets come last."""
     counts: u32[MAX_WIDGETS]
     """Glyphs, then primitives, of each widget; then dirty tiles of each word."""
+    sums: u32[MAX_WIDGETS]
+    """Of all counts before each, on a GPU."""
     remade: u32[MAX_WIDGETS]
     """Whether each widget has made its primitives anew; those of others are as they were."""
     resort: u32

@@ -1,24 +1,21 @@
-"""Primitives drawn into a strip: a few pixels of a tile that one thread holds as floats while it goes through them.
+"""Primitives drawn into a strip: a few pixels of a row that one thread holds as floats while it goes through them.
 
-A strip is a row of a tile on a CPU, which its vector units like, and a short column on a GPU, where the threads of a
-warp draw a square block of the tile together. Both are made by `make_strip` from one source, and each pixel sees the
-same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
+A strip is a row of a tile on a CPU, which its vector units like, and a short piece of one on a GPU, where the threads
+of a warp draw a square block of the tile together. Both are made by `make_strip` from one source, and each pixel sees
+the same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
 """
 
+from lanewise.desktop.blocks import shows_no_edge
 from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
-from lanewise.desktop.limits import BIN_ENTRIES, TILE
 from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
-from lanewise.lang import Ptr, device, f32, i32, sqrt, u32
-
-PLAIN = 2
-"""Stands in a bin for the number of glyphs where a box shows none of its edges in a tile."""
+from lanewise.lang import ON_GPU, Ptr, device, f32, i32, sqrt, trailing_zeros, u32, u64
 
 
 @device
 def unit(x: f32) -> f32:
-    """x, brought to 0 to 1."""
-    return min(max(x, 0.0), 1.0)
+    """x, brought to 0 to 1. In this order a GPU does it with two instructions: what is no number becomes 0."""
+    return min(1.0, max(0.0, x))
 
 
 @device
@@ -26,9 +23,12 @@ def box_distance(x: f32, y: f32, half_width: f32, half_height: f32, radius: f32)
     """How far a point, seen from the middle, is outside of a box with round corners; negative inside."""
     over_x = abs(x) - (half_width - radius)
     over_y = abs(y) - (half_height - radius)
-    out_x = max(over_x, 0.0)
-    out_y = max(over_y, 0.0)
-    return sqrt(out_x * out_x + out_y * out_y) + min(max(over_x, over_y), 0.0) - radius
+    out_x = max(0.0, over_x)
+    out_y = max(0.0, over_y)
+    # Beside a straight edge the root is that of a square; a GPU takes that of 0 by a call.
+    corner = out_x > 0.0 and out_y > 0.0
+    root = sqrt(out_x * out_x + out_y * out_y if corner else 1.0)
+    return (root if corner else out_x + out_y) + min(0.0, max(over_x, over_y)) - radius
 
 
 @device
@@ -44,10 +44,10 @@ def segment_distance(x: f32, y: f32, ax: f32, ay: f32, bx: f32, by: f32) -> f32:
 
 
 @device
-def atlas_distance(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
-    """The distance stored in the atlas at this place of a glyph, between four neighbours; in pixels of the atlas."""
-    within_u = min(max(u - 0.5, 0.0), f32(glyph.w) - 1.001)
-    within_v = min(max(v - 0.5, 0.0), f32(glyph.h) - 1.001)
+def atlas_value(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
+    """What the atlas says of a place of a glyph, between four neighbours: how far it is inside of the letter."""
+    within_u = min(f32(glyph.w) - 1.001, max(0.0, u - 0.5))
+    within_v = min(f32(glyph.h) - 1.001, max(0.0, v - 0.5))
     column = u32(within_u)
     row = u32(within_v)
     part_u = within_u - f32(column)
@@ -56,7 +56,7 @@ def atlas_distance(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f3
     below = at + face.atlas_width
     upper = f32(at[0]) + (f32(at[1]) - f32(at[0])) * part_u
     lower = f32(below[0]) + (f32(below[1]) - f32(below[0])) * part_u
-    return (upper + (lower - upper) * part_v - 128.0) * (face.spread / 127.0)
+    return upper + (lower - upper) * part_v - 128.0
 
 
 @device(inline=False)
@@ -89,103 +89,80 @@ def holds(p: Ptr[Primitive], x: i32, y: i32) -> bool:
 
 
 @device
-def shows_no_edge(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
-    """Whether an area lies inside of a box, and no edge, border or corner of it is near."""
-    if p.kind != P_BOX or left < p.left or top < p.top or right > p.right or bottom > p.bottom:
-        return False
-    edge = p.border + 0.5
-    corner = max(p.radius, edge)
-    near_x = min(f32(left) - p.ax, p.bx - f32(right))
-    near_y = min(f32(top) - p.ay, p.by - f32(bottom))
-    # A box without round corners whose edges lie on whole pixels ends sharply.
-    square = p.radius == 0.0 and p.border == 0.0 and near_x >= 0.0 and near_y >= 0.0
-    return square or (near_x >= corner and near_y >= edge) or (near_x >= edge and near_y >= corner)
+def is_opaque(p: Ptr[Primitive]) -> bool:
+    """Whether the fill of a box lets nothing through."""
+    return (p.fill & p.fill_end) >> 24 == 255
 
 
-def make_strip(pixels, step_x, step_y, across, down):
-    """`draw_strip(desk, bin, block, lane)` for strips of so many pixels that go this way.
+@device
+def pixel_of(red: f32, green: f32, blue: f32, more: f32) -> u32:
+    """A colour as a pixel, where `more` is added before fractions are cut off."""
+    return u32(red + more) | u32(green + more) << 8 | u32(blue + more) << 16 | 0xFF000000
 
-    A tile is cut into blocks of `across` x `down` pixels, and a block into strips, one for each lane.
-    """
-    blocks_across = TILE // across
-    strip_across = max(pixels * step_x, 1)
-    strip_down = max(pixels * step_y, 1)
-    strips_across = across // strip_across
+
+@device
+def fill_at(p: Ptr[Primitive], y: i32) -> tuple[f32, f32, f32, f32]:
+    """How far down in a box the middle of a row of pixels is, 0 to 1, and the colour that fills the box there."""
+    part = unit((f32(y) + 0.5 - p.ay) * p.cy)
+    red = red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part
+    green = green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part
+    blue = blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part
+    return part, red, green, blue
+
+
+def make_strip(pixels, listed):
+    """`draw_strip` for strips of so many pixels, for tiles whose bin lists all that they show or for the others."""
 
     @device
     def draw_box(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         middle_x = (p.ax + p.bx) * 0.5
-        middle_y = (p.ay + p.by) * 0.5
         half_x = (p.bx - p.ax) * 0.5
         half_y = (p.by - p.ay) * 0.5
+        from_middle = f32(y) + 0.5 - (p.ay + p.by) * 0.5
         edge_alpha = alpha_of(p.edge) if p.border > 0.0 else 0.0
+        part, fill_red, fill_green, fill_blue = fill_at(p, y)
+        fill_alpha = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            px = f32(at_x) + 0.5
-            py = f32(at_y) + 0.5
-            away = box_distance(px - middle_x, py - middle_y, half_x, half_y, p.radius)
-            inside = holds(p, at_x, at_y)
-            cover = unit(0.5 - away) if inside else 0.0
+            away = box_distance(f32(x + i) + 0.5 - middle_x, from_middle, half_x, half_y, p.radius)
+            cover = unit(0.5 - away) if holds(p, x + i, y) else 0.0
             edge = edge_alpha * (1.0 - unit(0.5 - away - p.border))
-            part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
-            fill = (alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part) * (1.0 - edge)
+            fill = fill_alpha * (1.0 - edge)
             keep = 1.0 - (edge + fill) * cover
             edge *= cover
             fill *= cover
-            red[i] = (
-                red[i] * keep
-                + red_of(p.edge) * edge
-                + (red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part) * fill
-            )
-            green[i] = (
-                green[i] * keep
-                + green_of(p.edge) * edge
-                + (green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part) * fill
-            )
-            blue[i] = (
-                blue[i] * keep
-                + blue_of(p.edge) * edge
-                + (blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part) * fill
-            )
+            red[i] = red[i] * keep + red_of(p.edge) * edge + fill_red * fill
+            green[i] = green[i] * keep + green_of(p.edge) * edge + fill_green * fill
+            blue[i] = blue[i] * keep + blue_of(p.edge) * edge + fill_blue * fill
 
     @device
-    def draw_plain(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
+    def draw_plain(p: Ptr[Primitive], y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         """A box far from its edges: what `draw_box` comes to there, to the bit. Mostly nothing shines through it."""
-        opaque = (p.fill & p.fill_end) >> 24 == 255
-        for i in range(pixels):
-            px = f32(x + i * step_x) + 0.5
-            py = f32(y + i * step_y) + 0.5
-            part = unit((px - p.ax) * p.cx + (py - p.ay) * p.cy)
-            new_red = red_of(p.fill) + (red_of(p.fill_end) - red_of(p.fill)) * part
-            new_green = green_of(p.fill) + (green_of(p.fill_end) - green_of(p.fill)) * part
-            new_blue = blue_of(p.fill) + (blue_of(p.fill_end) - blue_of(p.fill)) * part
-            if opaque:
-                red[i] = new_red
-                green[i] = new_green
-                blue[i] = new_blue
-            else:
-                fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
-                keep = 1.0 - fill
-                red[i] = red[i] * keep + new_red * fill
-                green[i] = green[i] * keep + new_green * fill
-                blue[i] = blue[i] * keep + new_blue * fill
+        part, fill_red, fill_green, fill_blue = fill_at(p, y)
+        if is_opaque(p):
+            for i in range(pixels):
+                red[i] = fill_red
+                green[i] = fill_green
+                blue[i] = fill_blue
+        else:
+            fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
+            keep = 1.0 - fill
+            for i in range(pixels):
+                red[i] = red[i] * keep + fill_red * fill
+                green[i] = green[i] * keep + fill_green * fill
+                blue[i] = blue[i] * keep + fill_blue * fill
 
     @device
     def draw_shadow(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         """A box that fades over `border` pixels: the soft edge of a blurred box, near enough for the eye."""
         middle_x = (p.ax + p.bx) * 0.5
-        middle_y = (p.ay + p.by) * 0.5
         half_x = (p.bx - p.ax) * 0.5
         half_y = (p.by - p.ay) * 0.5
+        from_middle = f32(y) + 0.5 - (p.ay + p.by) * 0.5
         alpha = alpha_of(p.fill)
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            away = box_distance(f32(at_x) + 0.5 - middle_x, f32(at_y) + 0.5 - middle_y, half_x, half_y, p.radius)
-            inside = holds(p, at_x, at_y)
+            away = box_distance(f32(x + i) + 0.5 - middle_x, from_middle, half_x, half_y, p.radius)
             near = unit(0.5 - away / p.border)
-            cover = near * near * (3.0 - 2.0 * near) * alpha if inside else 0.0
+            cover = near * near * (3.0 - 2.0 * near) * alpha if holds(p, x + i, y) else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
             green[i] += (green_of(p.fill) - green[i]) * cover
             blue[i] += (blue_of(p.fill) - blue[i]) * cover
@@ -193,15 +170,12 @@ def make_strip(pixels, step_x, step_y, across, down):
     @device
     def draw_stroke(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
         alpha = alpha_of(p.fill)
+        py = f32(y) + 0.5
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            px = f32(at_x) + 0.5
-            py = f32(at_y) + 0.5
+            px = f32(x + i) + 0.5
             first = segment_distance(px, py, p.ax, p.ay, p.bx, p.by)
             second = segment_distance(px, py, p.bx, p.by, p.cx, p.cy)
-            inside = holds(p, at_x, at_y)
-            cover = unit(0.5 + p.radius - min(first, second)) * alpha if inside else 0.0
+            cover = unit(0.5 + p.radius - min(first, second)) * alpha if holds(p, x + i, y) else 0.0
             red[i] += (red_of(p.fill) - red[i]) * cover
             green[i] += (green_of(p.fill) - green[i]) * cover
             blue[i] += (blue_of(p.fill) - blue[i]) * cover
@@ -212,17 +186,14 @@ def make_strip(pixels, step_x, step_y, across, down):
         across = p.count & 0xFFFF
         down = p.count >> 16
         scale_x = f32(across) / (p.bx - p.ax)
-        scale_y = f32(down) / (p.by - p.ay)
         half_x = (p.bx - p.ax) * 0.5
         half_y = (p.by - p.ay) * 0.5
+        from_top = f32(y) + 0.5 - p.ay
+        v = from_top * (f32(down) / (p.by - p.ay))
         for i in range(pixels):
-            at_x = x + i * step_x
-            at_y = y + i * step_y
-            if holds(p, at_x, at_y):
-                from_left = f32(at_x) + 0.5 - p.ax
-                from_top = f32(at_y) + 0.5 - p.ay
+            if holds(p, x + i, y):
+                from_left = f32(x + i) + 0.5 - p.ax
                 u = from_left * scale_x
-                v = from_top * scale_y
                 colour = u32(0)
                 if p.edge != 0:
                     colour = between_pixels(desk.pictures + p.data, across, down, u - 0.5, v - 0.5)
@@ -242,8 +213,6 @@ def make_strip(pixels, step_x, step_y, across, down):
         count: u32,
         x: i32,
         y: i32,
-        left: i32,
-        top: i32,
         red: Ptr[f32],
         green: Ptr[f32],
         blue: Ptr[f32],
@@ -251,96 +220,79 @@ def make_strip(pixels, step_x, step_y, across, down):
         """Glyphs `first` on. For what the primitive's numbers mean see `begin_text`."""
         face = desk.typeface
         alpha = alpha_of(p.fill)
-        block_left = f32(left)
-        block_top = f32(top)
-        block_right = f32(left + across)
-        block_bottom = f32(top + down)
+        pixels_of_value = face.spread / 127.0
+        py = f32(y) + 0.5
         for k in range(count):
             glyph = glyph_at(desk, first + k)
             last_x = glyph.x + f32(glyph.w) * p.bx
             last_y = glyph.y + f32(glyph.h) * p.cx
-            beside = glyph.x >= block_right or last_x <= block_left or glyph.y >= block_bottom or last_y <= block_top
-            for i in range(0 if beside else pixels):
-                at_x = x + i * step_x
-                at_y = y + i * step_y
-                px = f32(at_x) + 0.5
-                py = f32(at_y) + 0.5
-                seen = holds(p, at_x, at_y)
-                if seen and px >= glyph.x and px < last_x and py >= glyph.y and py < last_y:
-                    away = atlas_distance(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
-                    cover = unit(0.5 + away * p.bx + p.by) * alpha
+            if glyph.x > f32(x + (pixels - 1)) + 0.5 or last_x <= f32(x) + 0.5 or glyph.y > py or last_y <= py:
+                continue
+            for i in range(pixels):
+                px = f32(x + i) + 0.5
+                if holds(p, x + i, y) and px >= glyph.x and px < last_x:
+                    value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
+                    cover = unit(0.5 + value * pixels_of_value * p.bx + p.by) * alpha
                     red[i] += (red_of(p.fill) - red[i]) * cover
                     green[i] += (green_of(p.fill) - green[i]) * cover
                     blue[i] += (blue_of(p.fill) - blue[i]) * cover
 
     @device
-    def draw_primitive(
-        desk: Ptr[Desk],
-        p: Ptr[Primitive],
-        first: u32,
-        count: u32,
-        x: i32,
-        y: i32,
-        left: i32,
-        top: i32,
-        red: Ptr[f32],
-        green: Ptr[f32],
-        blue: Ptr[f32],
-    ):
-        """Draw a primitive into the strip from x, y on, which is one of the block whose corner is at left, top."""
-        if p.left >= left + across or p.right <= left or p.top >= top + down or p.bottom <= top:
-            return
-        if p.kind == P_BOX:
-            if count == PLAIN or shows_no_edge(p, left, top, left + across, top + down):
-                draw_plain(p, x, y, red, green, blue)
-            else:
-                draw_box(p, x, y, red, green, blue)
-        elif p.kind == P_TEXT:
-            draw_text(desk, p, first, count, x, y, left, top, red, green, blue)
-        elif p.kind == P_SHADOW:
-            draw_shadow(p, x, y, red, green, blue)
-        elif p.kind == P_STROKE:
-            draw_stroke(p, x, y, red, green, blue)
-        elif p.kind == P_IMAGE:
-            draw_image(desk, p, x, y, red, green, blue)
+    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, shown: u64, x: u32, y: u32):
+        """Draw the pixels of a strip through these entries of a bin, a bit each, and store them.
 
-    @device
-    def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, lane: u32):
-        """Draw the pixels of a strip through all primitives of the tile's bin, and store them."""
-        left = u32(found.column) * TILE + block % blocks_across * across
-        top = u32(found.row) * TILE + block // blocks_across * down
-        x = left + lane % strips_across * strip_across
-        y = top + lane // strips_across * strip_down
-        if found.solid != 0:
-            only = found.colour
-            for i in range(pixels):
-                at_x = x + u32(i * step_x)
-                at_y = y + u32(i * step_y)
-                if at_x < desk.width and at_y < desk.height:
-                    desk.pixels[at_y * desk.width + at_x] = only
-            return
+        Where the bin does not list everything the strip goes through all primitives that there are.
+        """
         red: f32[pixels]
         green: f32[pixels]
         blue: f32[pixels]
-        # One place that draws, whether primitives come from the bin or from the whole list: so the code that draws is
-        # part of this function, and the strip stays in registers.
-        listed = found.count <= BIN_ENTRIES
-        entries = Ptr[BinEntry](found.entries) + (BIN_ENTRIES - min(found.count, BIN_ENTRIES))
-        for k in range(found.count if listed else desk.frame.primitives):
-            slot = u32(entries[k].slot) if listed else u32(desk.scratch.draw_list[k])
-            p = desk_primitive(desk, slot)
-            first = entries[k].first if listed else p.data
-            glyphs = u32(entries[k].count) if listed else p.count if p.kind == P_TEXT else u32(0)
-            draw_primitive(desk, p, first, glyphs, i32(x), i32(y), i32(left), i32(top), red, green, blue)
+        k = u32(0)
+        while shown != 0 if listed else k < desk.frame.primitives:
+            entry = Ptr[BinEntry](found.entries) + (u32(trailing_zeros(shown)) if listed else u32(0))
+            p = desk_primitive(desk, u32(entry.slot) if listed else u32(desk.scratch.draw_list[k]))
+            shown &= shown - 1
+            k += 1
+            plain = listed and is_plain(entry, block)
+            # The lists of a GPU are those of a block: they hold only what touches it, and know where boxes are plain.
+            if not (ON_GPU and listed):
+                if beside(p, i32(x), i32(y), i32(x + pixels), i32(y + 1)):
+                    continue
+                plain = plain or shows_no_edge(p, i32(x), i32(y), i32(x + pixels), i32(y + 1))
+            if p.kind == P_BOX:
+                if plain:
+                    draw_plain(p, i32(y), red, green, blue)
+                else:
+                    draw_box(p, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_TEXT:
+                first = u32(entry.first) if listed else p.data
+                count = u32(entry.count) if listed else p.count
+                draw_text(desk, p, first, count, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_SHADOW:
+                draw_shadow(p, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_STROKE:
+                draw_stroke(p, i32(x), i32(y), red, green, blue)
+            elif p.kind == P_IMAGE:
+                draw_image(desk, p, i32(x), i32(y), red, green, blue)
+        width = desk.width
+        row = desk.pixels + y * width
+        beyond = width if y < desk.height else u32(0)
         for i in range(pixels):
-            at_x = x + u32(i * step_x)
-            at_y = y + u32(i * step_y)
-            if at_x < desk.width and at_y < desk.height:
-                more = dither(at_x, at_y)
-                colour = u32(red[i] + more) | u32(green[i] + more) << 8 | u32(blue[i] + more) << 16 | 0xFF000000
-                desk.pixels[at_y * desk.width + at_x] = colour
+            if x + u32(i) < beyond:
+                row[x + u32(i)] = pixel_of(red[i], green[i], blue[i], dither(x + u32(i), y))
 
     return draw_strip
+
+
+@device
+def is_plain(entry: Ptr[BinEntry], block: u32) -> bool:
+    """Whether a bin says of a block that it shows no edge of a box."""
+    return u32(entry.plain) >> block & 1 != 0
+
+
+@device
+def beside(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
+    """Whether an area shows nothing of a primitive."""
+    return p.left >= right or p.right <= left or p.top >= bottom or p.bottom <= top
 
 
 @device

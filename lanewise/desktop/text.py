@@ -17,20 +17,10 @@ def shape_number(face: Ptr[Typeface], code: u32) -> u32:
     return u32(face.codes[code]) if code < face.code_count else 0
 
 
-@device(inline=False)
+@device
 def kerning(face: Ptr[Typeface], first: u32, second: u32) -> f32:
     """By how much the pen moves more between these two shapes, in font sizes."""
-    low = face.shapes[first].kerning
-    high = face.shapes[first + 1].kerning
-    while low < high:
-        middle = (low + high) >> 1
-        if face.pairs[middle].second < second:
-            low = middle + 1
-        else:
-            high = middle
-    if low < face.shapes[first + 1].kerning and face.pairs[low].second == second:
-        return face.pairs[low].amount
-    return 0.0
+    return face.kerning[u32(face.shapes[first].before) * face.kerning_columns + u32(face.shapes[second].after)]
 
 
 @device

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from lanewise.lang import numbers
 from lanewise.lang.ir import Value
-from lanewise.lang.types import BOOL, PointerType, Type, u32, u64
+from lanewise.lang.types import BOOL, PointerType, Scalar, Type, f32, u32, u64
 
 if TYPE_CHECKING:
     from lanewise.lang.functions import Kernel
@@ -93,6 +94,10 @@ class Abi(ABC):
     def generic_constant(self, name: str) -> str:
         """A pointer that any code can read a constant table through."""
         return name
+
+    def cut_to_word(self, fn: FunctionLowering, ref: str, kind: Scalar) -> Value:
+        """An f32 as an integer of 32 bits, without its fraction: saturated, and 0 for NaN."""
+        return numbers.convert(fn.block, Value(f32, ref), kind)
 
     def ballot(self, fn: FunctionLowering, flag: str) -> Value:
         """GPU only: the mask of lanes whose flag is set."""

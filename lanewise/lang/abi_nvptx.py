@@ -8,7 +8,7 @@ from lanewise.errors import LanewiseError
 from lanewise.lang.abi import Abi
 from lanewise.lang.ir import Value
 from lanewise.lang.lane import Traps
-from lanewise.lang.types import BOOL, PointerType, Type, u32
+from lanewise.lang.types import BOOL, PointerType, Scalar, Type, u32
 
 if TYPE_CHECKING:
     from lanewise.lang.functions import Kernel
@@ -141,6 +141,11 @@ class NvptxAbi(Abi):
 
     def time_ns(self, fn: FunctionLowering) -> str:
         return fn.block.assign("call i64 @llvm.nvvm.read.ptx.sreg.globaltimer()")
+
+    def cut_to_word(self, fn: FunctionLowering, ref: str, kind: Scalar) -> Value:
+        # The instruction saturates and makes 0 of NaN itself; LLVM would test for both around it.
+        name = f"llvm.nvvm.f2{'i' if kind.signed else 'ui'}.rz"
+        return Value(kind, fn.block.assign(f"call i32 @{name}(float {ref})"))
 
     def pause(self, fn: FunctionLowering) -> None:
         fn.block.emit("call void @llvm.nvvm.nanosleep(i32 100)")

@@ -23,6 +23,9 @@ from lanewise.lang.types import (
     TupleType,
     Type,
     as_type,
+    f32,
+    i32,
+    u32,
     u64,
 )
 
@@ -135,6 +138,8 @@ def convert(fn: FunctionLowering, kind: Type, node: ast.Call) -> Operand:
         if kind is not u64:
             raise fn.error(f"an address is 64 bits wide and does not fit {kind}", node, "write u64(...)")
         return Value(u64, fn.block.assign(f"ptrtoint ptr {found.ref} to i64"))
+    if found.type is f32 and kind in (i32, u32):
+        return fn.program.abi.cut_to_word(fn, found.ref, kind)
     return numbers.convert(fn.block, found, kind)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lanewise.compiler import Target, stages
 from lanewise.compiler.ptxas import assemble, find_ptxas
-from lanewise.desktop.frame import draw_tiles, gather_tiles, make_frame
+from lanewise.desktop.frame import draw_tiles, fill_bins, gather_tiles, make_frame
 from lanewise.lang.abi_nvptx import NvptxAbi
 from lanewise.lang.program import lower_kernel
 
@@ -17,8 +17,9 @@ def usage(kernel, group_size):
     return found
 
 
-def test_pixels_are_drawn_in_registers():
-    found = usage(draw_tiles, 256)
+@pytest.mark.parametrize("kernel", [fill_bins, draw_tiles], ids=["bins", "pixels"])
+def test_tiles_are_drawn_in_registers(kernel):
+    found = usage(kernel, 256)
     assert found.registers <= 64
     assert (found.stack_bytes, found.spill_store_bytes) == (0, 0)
 

@@ -25,8 +25,7 @@ def width(tables: font.FontTables, text: str) -> float:
     shapes = shapes_of(tables, text)
     total = sum(float(tables.shapes["advance"][shape]) for shape in shapes)
     for first, second in itertools.pairwise(shapes):
-        start, end = (int(tables.shapes["kerning"][first + k]) for k in (0, 1))
-        total += sum(float(pair["amount"]) for pair in tables.pairs[start:end] if pair["second"] == second)
+        total += float(tables.kerning[tables.shapes["before"][first], tables.shapes["after"][second]])
     return total
 
 

@@ -269,3 +269,16 @@ def says_its_share(n: i32, out: Ptr[u32]):
 )
 def test_grid_range_over_a_signed_number_takes_any_number_of_threads(threads, thread, n, expected):
     assert run_thread(says_its_share, threads, 256, thread, n)[:2] == expected
+
+
+@kernel
+def cut(values: Ptr[f32], out: Ptr[u32]):
+    me = thread_id()
+    out[me] = u32(values[me])
+
+
+def test_a_float_becomes_a_word_with_one_instruction_that_saturates_itself():
+    found = stages(lower_kernel(cut, NvptxAbi(256)).ir, GPU)["ptx"]
+    assert found.count("cvt.rzi.u32.f32") >= 1
+    assert "setp.gt.f32" not in found
+    assert "selp" not in found

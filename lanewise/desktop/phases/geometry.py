@@ -29,9 +29,23 @@ from lanewise.desktop.phases.visibility import OUT_OF_SIGHT
 from lanewise.desktop.primitives import clear_slots
 from lanewise.desktop.state import Desk, GroupMemory, Widget
 from lanewise.desktop.strips import desk_primitive
-from lanewise.lang import Ptr, bitcast, device, f32, i32, threadgroup_barrier, u16, u32, u64
+from lanewise.lang import (
+    ON_GPU,
+    Ptr,
+    bitcast,
+    device,
+    f32,
+    i32,
+    threadgroup_barrier,
+    u16,
+    u32,
+    u64,
+    warp_prefix_sum,
+)
 
 WIDGET_WORDS = Widget.size // 4
+SHARE = MAX_WIDGETS // 32
+"""Counts that a thread of a warp adds up."""
 SUM_START = 0xCBF29CE484222325
 SUM_FACTOR = 0x100000001B3
 
@@ -86,8 +100,26 @@ def look(desk: Ptr[Desk], me: u32, first: u32) -> u32:
 
 
 @device
+def add_up(group: Ptr[GroupMemory], me: u32):
+    """On a GPU one warp writes down the sums that `count_before` gives; all threads of the group come here."""
+    if ON_GPU:
+        if me < 32:
+            first = me * SHARE
+            mine = u32(0)
+            for k in range(u32(SHARE)):
+                mine += group.counts[first + k]
+            before = warp_prefix_sum(mine) - mine
+            for k in range(u32(SHARE)):
+                group.sums[first + k] = before
+                before += group.counts[first + k]
+        threadgroup_barrier()
+
+
+@device
 def count_before(group: Ptr[GroupMemory], end: u32) -> u32:
     """The sum of the counts before this one."""
+    if ON_GPU:
+        return group.sums[end]
     total = u32(0)
     for k in range(end):
         total += group.counts[k]
@@ -126,6 +158,7 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     for k in range(me, u32(MAX_PRIMITIVES), THREADS):
         desk.scratch.extents[k] = NOWHERE
     threadgroup_barrier()
+    add_up(group, me)
     used = u32(0)
     # Neighbours, which are often of different kinds, go to different warps: threads of a warp wait for each other's.
     widget = me % 32 * WARPS + me // 32
@@ -149,6 +182,7 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     if me < MAX_WIDGETS:
         group.counts[me] = group.keys[desk.scratch.order[me]] if me < desk.frame.visible else 0
     threadgroup_barrier()
+    add_up(group, me)
     if me < desk.frame.visible:
         start = count_before(group, me)
         slot = desk.scratch.order[me] * SLOTS

@@ -20,3 +20,4 @@ def collect_input(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         group.awake = 0
         group.blinks = 0
         group.resort = 0
+        desk.scratch.busy_count = 0
