@@ -10,7 +10,7 @@ import pytest
 
 import lanewise as lw
 from lanewise.bench.layout import interface
-from lanewise.desktop.layout import engine, sharing
+from lanewise.desktop.layout import sharing
 from lanewise.desktop.layout.engine import forget, run_layout
 from lanewise.desktop.layout.structures import LayoutTree, NodeStyle
 from lanewise.desktop.layout.style import Style, pack_styles
@@ -259,8 +259,8 @@ def lay_out_together(trees: Ptr[LayoutTree]):
 def test_threads_of_a_group_find_together_what_one_finds(device, monkeypatch, group_size):
     """A GPU shares the nodes among the threads and a CPU does not: here a CPU does, so that both ways are compared."""
     monkeypatch.setattr(sharing, "ON_GPU", True)
-    monkeypatch.setattr(engine, "ON_GPU", True)
     roots = [random_tree(random.Random(seed), 60) for seed in range(20)]
+    roots.append(wide_tree())  # has more nodes than shared memory has places
     layouts = Layouts(device, [flatten(root) for root in roots])
     lay_out_together[len(roots) * group_size, group_size](layouts.headers)
     monkeypatch.undo()

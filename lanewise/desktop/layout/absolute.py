@@ -8,7 +8,7 @@ from lanewise.desktop.layout.aligning import (
     reversed_cross,
     reversed_main,
 )
-from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of, send
+from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of
 from lanewise.desktop.layout.items import (
     content_height,
     content_width,
@@ -20,9 +20,6 @@ from lanewise.desktop.layout.items import (
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
     ALIGN_STRETCH,
-    DISPLAY_NONE,
-    NO_NODE,
-    POSITION_ABSOLUTE,
     RTL,
     UNIT_STRETCH,
 )
@@ -37,7 +34,6 @@ from lanewise.desktop.layout.lengths import (
     resolve_or_zero,
 )
 from lanewise.desktop.layout.numbers import (
-    ABSOLUTE,
     ABSOLUTE_HEIGHT,
     ABSOLUTE_WIDTH,
     INDEFINITE,
@@ -49,12 +45,6 @@ from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
-
-
-@device
-def is_absolute(tree: Ptr[LayoutTree], node: i32) -> bool:
-    style = tree.styles + node
-    return style.position == POSITION_ABSOLUTE and style.display != DISPLAY_NONE
 
 
 @device
@@ -106,17 +96,6 @@ def said_size(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
     if (tree.styles + child).size[axis].unit == UNIT_STRETCH:
         return limited(tree, child, axis, room_between(tree, node, child, axis))
     return f32(INDEFINITE)
-
-
-@device(inline=False)
-def send_absolute(tree: Ptr[LayoutTree], node: i32):
-    """Have the absolute children find their sizes and places."""
-    child = (tree.links + node).first_child
-    while child != NO_NODE:
-        following = (tree.links + child).next_sibling
-        if is_absolute(tree, child):
-            send(tree, node, child, u32(ABSOLUTE))
-        child = following
 
 
 @device(inline=False)

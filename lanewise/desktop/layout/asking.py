@@ -2,17 +2,15 @@
 
 On an errand a node's own thread finds what its parent wants to know of it as an item: for that it asks itself questions
 (how wide is my content, how high at this width, do my children lie as they must), and sends its own children on errands
-to answer them. A node is on one errand at a time. Who sends writes what the errand needs, then `stage`; who is done
-writes what it found, then takes one off the parent's `pending`. Both publish with release and look with acquire, so
-that a thread that sees the mark sees what was written before it.
+to answer them. A node is on one errand at a time.
 """
 
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.numbers import (
     BEGIN,
+    ENTRY_SHIFT,
     HEIGHT,
     HEIGHTS,
-    IDLE,
     INDEFINITE,
     KNOWN_HEIGHT,
     KNOWN_LAYOUT,
@@ -21,7 +19,6 @@ from lanewise.desktop.layout.numbers import (
     WIDTHS,
 )
 from lanewise.desktop.layout.structures import LayoutTree
-from lanewise.lang.atomics import atomic_add, atomic_store, atomic_sub
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
@@ -33,18 +30,9 @@ def parent_of(tree: Ptr[LayoutTree], node: i32) -> i32:
 
 
 @device
-def send(tree: Ptr[LayoutTree], node: i32, child: i32, errand: u32):
-    """Send a child on an errand; the parent goes on when all its children are back."""
-    atomic_add((tree.work + node).pending, 1, scope="group")
-    atomic_store((tree.work + child).stage, errand, order="release", scope="group")
-
-
-@device
-def come_back(tree: Ptr[LayoutTree], node: i32):
-    """The errand is done. Afterwards the parent may send the node on the next one at any moment."""
-    atomic_store((tree.work + node).stage, u32(IDLE), order="relaxed", scope="group")
-    if node != tree.root:
-        atomic_sub((tree.work + parent_of(tree, node)).pending, 1, order="release", scope="group")
+def after(stage: u32, errand: u32) -> u32:
+    """The stage that follows when all items are back from an errand: a stage gives this to have them sent."""
+    return stage | errand << ENTRY_SHIFT
 
 
 @device

@@ -1,14 +1,13 @@
 """Before layout: are the links those of a tree? Handlers change them on the device, and a cycle would never end."""
 
+from lanewise.desktop.layout.board import begin_board
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.numbers import (
     DETACHED,
-    IDLE,
     PROBLEM_BAD_LINK,
     PROBLEM_CYCLE,
     PROBLEM_LINKED_TWICE,
     PROBLEM_SHIFT,
-    ROOT,
     UPMOST_NODE,
 )
 from lanewise.desktop.layout.placing import clear_box
@@ -58,11 +57,10 @@ def check_links(tree: Ptr[LayoutTree]) -> u32:
     deepest = shared(u32[1])
     for node in range(first_of_mine(tree), tree.count, nodes_apart()):
         (tree.work + node).references = 0
-        (tree.work + node).pending = 0
-        (tree.work + node).stage = u32(ROOT if i32(node) == tree.root else IDLE)
     if local_id() == 0:
         tree.problem = 0
         deepest[0] = 0
+    begin_board(tree)
     meet()
     for node in range(first_of_mine(tree), tree.count, nodes_apart()):
         links = tree.links + node

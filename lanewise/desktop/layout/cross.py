@@ -1,6 +1,5 @@
 """The questions HEIGHT and LAYOUT, second half: sizes across the lines, and where items go (section 9.4 to 9.6)."""
 
-from lanewise.desktop.layout.absolute import send_absolute
 from lanewise.desktop.layout.aligning import (
     from_far_side,
     offset_of,
@@ -9,7 +8,7 @@ from lanewise.desktop.layout.aligning import (
     reversed_main,
     share,
 )
-from lanewise.desktop.layout.asking import answer_height, ask_layout, parent_of, send
+from lanewise.desktop.layout.asking import after, answer_height, ask_layout, parent_of
 from lanewise.desktop.layout.columns import definite_in_column
 from lanewise.desktop.layout.items import content_width, has_auto_margin, percent_height, stretched
 from lanewise.desktop.layout.items_order import first_item, next_item, outer, wraps
@@ -92,8 +91,7 @@ def find_lines(tree: Ptr[LayoutTree], node: i32) -> u32:
     while first != NO_NODE:
         place_line(tree, node, first)
         first = (tree.work + first).item.line_end
-    send_absolute(tree, node)
-    return u32(FLOW_END)
+    return after(u32(FLOW_END), u32(PLACE))
 
 
 @device
@@ -160,9 +158,7 @@ def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
         item.place[axis] = room - at - item.used[axis] if far else at
         at += item.used[axis] + item.margin[far_side] + gap + between
         item.line_first = first
-        following = next_item(tree, child)
-        send(tree, node, child, u32(PLACE))
-        child = following
+        child = next_item(tree, child)
 
 
 @device(inline=False)

@@ -1,12 +1,11 @@
 """The end of LAYOUT: how far content reaches, and where the node's own baseline is."""
 
-from lanewise.desktop.layout.absolute import is_absolute
 from lanewise.desktop.layout.aligning import reversed_cross, reversed_main
 from lanewise.desktop.layout.asking import answer_layout, parent_of
 from lanewise.desktop.layout.cross import by_baseline
 from lanewise.desktop.layout.items_order import first_item, next_item
 from lanewise.desktop.layout.keywords import NO_NODE, OVERFLOW_CLIP, RTL
-from lanewise.desktop.layout.lengths import in_flow, main_axis
+from lanewise.desktop.layout.lengths import in_flow, is_absolute, main_axis
 from lanewise.desktop.layout.numbers import DONE, NO_BASELINE
 from lanewise.desktop.layout.rows import item_baseline
 from lanewise.desktop.layout.structures import LayoutTree

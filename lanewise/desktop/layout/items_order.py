@@ -1,7 +1,7 @@
 """The children of a container that take part in its lines, in their order."""
 
 from lanewise.desktop.layout.keywords import NO_NODE, NOWRAP
-from lanewise.desktop.layout.lengths import in_flow, is_block
+from lanewise.desktop.layout.lengths import in_flow, is_absolute, is_block
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
@@ -22,6 +22,15 @@ def find_order(tree: Ptr[LayoutTree], node: i32):
     work = tree.work + node
     work.first_item = skip_others(tree, (tree.links + node).first_child)
     work.next_item = skip_others(tree, (tree.links + node).next_sibling)
+    items = u32(0)
+    absolutes = u32(0)
+    child = (tree.links + node).first_child
+    while child != NO_NODE:
+        items += u32(in_flow(tree, child))
+        absolutes += u32(is_absolute(tree, child))
+        child = (tree.links + child).next_sibling
+    work.item_count = items
+    work.absolute_count = absolutes
 
 
 @device

@@ -57,6 +57,13 @@ def in_flow(tree: Ptr[LayoutTree], node: i32) -> bool:
 
 
 @device
+def is_absolute(tree: Ptr[LayoutTree], node: i32) -> bool:
+    """Whether a node lies in its parent's padding box, beside all lines."""
+    style = tree.styles + node
+    return style.position == POSITION_ABSOLUTE and style.display != DISPLAY_NONE
+
+
+@device
 def is_block(tree: Ptr[LayoutTree], node: i32) -> bool:
     return (tree.styles + node).display == DISPLAY_BLOCK
 

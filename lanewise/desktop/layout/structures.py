@@ -151,8 +151,9 @@ class Answers:
 class NodeWork:
     """What layout keeps of a node: the question that its thread works on, and what it found."""
 
-    stage: u32
-    pending: u32  # children that are on errands
+    stage: u32  # what it does when its children are back
+    pending: u32  # children that are on errands, if the board has no place for that
+    entries: u32[2]  # not of this node: where the board's entries are that have no place there
     question: u32
     following: u32  # the stage that follows when the question is answered
     # The question: content width, content height (INDEFINITE: to be found), how long lines may get in a column.
@@ -162,6 +163,8 @@ class NodeWork:
     definite: u32  # whether percentages of the height mean something
     first_item: i32  # of its children, the first that takes part in lines
     next_item: i32  # of its later siblings
+    item_count: u32  # how many children take part in lines
+    absolute_count: u32  # how many are absolute
     depth: u32
     references: u32  # links that lead to this node
     hidden: u32  # it or a node above it is not shown

@@ -1,6 +1,6 @@
 """The question WIDTHS: how narrow a node's content can be made, and how wide it is if nothing limits it."""
 
-from lanewise.desktop.layout.asking import answer_widths, answered_height, ask_height, ask_widths, parent_of, send
+from lanewise.desktop.layout.asking import after, answer_widths, answered_height, ask_height, ask_widths, parent_of
 from lanewise.desktop.layout.balance import wanted_lines
 from lanewise.desktop.layout.items import auto_least, item_alignment, least_is_auto, line_limit, style_base
 from lanewise.desktop.layout.items_order import first_item, next_item, wraps
@@ -43,11 +43,7 @@ from lanewise.lang.vocabulary import addressof
 @device(inline=False)
 def begin_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Have the children find the widths that they take."""
-    child = first_item(tree, node)
-    while child != NO_NODE:
-        send(tree, node, child, u32(WIDTH_ITEM))
-        child = next_item(tree, child)
-    return u32(WIDTHS_SUM)
+    return after(u32(WIDTHS_SUM), u32(WIDTH_ITEM))
 
 
 @device
@@ -153,12 +149,10 @@ def sum_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
         else:
             least = max(least, item.contribution[0])
             most = max(most, item.contribution[1])
-        if lines_matter:
-            send(tree, node, child, u32(LINE_ITEM))
         count += 1
         child = next_item(tree, child)
     if lines_matter:
-        return u32(WIDTHS_LINES)
+        return after(u32(WIDTHS_LINES), u32(LINE_ITEM))
     if row and wanted > 1:
         most = longest_line(tree, node, break_lines(tree, node, u32(0), f32(INFINITE), gap), u32(0), gap)
     return answer_widths(tree, node, least, most)
