@@ -165,12 +165,3 @@ def answer_layout(tree: Ptr[LayoutTree], node: i32, baseline: f32, right: f32, b
     answers.reach[1] = bottom
     answers.known |= KNOWN_LAYOUT
     return work.following
-
-
-@device
-def mark_dirty(tree: Ptr[LayoutTree], node: i32):
-    """Forget what was found for a node and all above it: its style, its text or its children have changed."""
-    at = node
-    while at != NO_NODE:
-        (tree.work + at).answers.known = 0
-        at = parent_of(tree, at)

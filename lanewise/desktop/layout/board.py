@@ -9,7 +9,7 @@ not fit stands in `NodeWork`.
 from lanewise.desktop.layout.items_order import next_item
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.lengths import is_absolute
-from lanewise.desktop.layout.numbers import ABSOLUTE, ENTRY_SHIFT, PLACE, ROOT, UPMOST_NODE
+from lanewise.desktop.layout.numbers import ABSOLUTE, ENTRY_SHIFT, PLACE, UPMOST_NODE
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.limits import MAX_WIDGETS
 from lanewise.lang.atomics import atomic_add, atomic_sub
@@ -27,6 +27,7 @@ class Board:
     """Three counts in turns: a round reads one, writes the next, and clears the one that the round after it writes."""
 
     counts: u32[3]
+    unmarked: u32  # whether there is a dirty node whose parent does not know of it
     entries: u32[2 * KEPT]  # of this round and of the next, in turns: a node, and above it its errand
     pending: u32[KEPT]  # children that are on errands
 
@@ -37,13 +38,11 @@ def board() -> Ptr[Board]:
 
 
 @device
-def begin_board(tree: Ptr[LayoutTree]):
-    """The root has its errand; threads say so before a barrier, and all write the same."""
-    counts = board().counts
-    counts[0] = 1
-    counts[1] = 0
-    counts[2] = 0
-    put(tree, u32(0), u32(0), u32(tree.root) | u32(ROOT) << ENTRY_SHIFT)
+def clear_board():
+    """Nothing stands on the board; threads do this before a barrier, and all write the same."""
+    for turn in range(u32(3)):
+        board().counts[turn] = 0
+    board().unmarked = 0
 
 
 @device
@@ -73,6 +72,34 @@ def put(tree: Ptr[LayoutTree], turn: u32, slot: u32, entry: u32):
         (tree.work + slot).entries[turn & 1] = entry
 
 
+@device
+def put_first(tree: Ptr[LayoutTree], node: i32, errand: u32):
+    """Put a node on the board for the first round."""
+    put(tree, u32(0), atomic_add(board().counts[0], 1, scope="group"), u32(node) | errand << ENTRY_SHIFT)
+
+
+@device
+def pending_of(tree: Ptr[LayoutTree], node: i32) -> u32:
+    return board().pending[node] if u32(node) < KEPT else (tree.work + node).pending
+
+
+@device
+def set_pending(tree: Ptr[LayoutTree], node: i32, count: u32):
+    if u32(node) < KEPT:
+        board().pending[node] = count
+    else:
+        (tree.work + node).pending = count
+
+
+@device
+def add_pending(tree: Ptr[LayoutTree], node: i32):
+    """Have a node wait for one child more, before the first round."""
+    if u32(node) < KEPT:
+        atomic_add(board().pending[node], 1, scope="group")
+    else:
+        atomic_add((tree.work + node).pending, 1, scope="group")
+
+
 @device(inline=False)
 def send(tree: Ptr[LayoutTree], turn: u32, node: i32, errand: u32) -> bool:
     """Send all items on an errand, and absolute children on theirs with the last one; False if there is nobody."""
@@ -82,10 +109,7 @@ def send(tree: Ptr[LayoutTree], turn: u32, node: i32, errand: u32) -> bool:
         count += work.absolute_count
     if count == 0:
         return False
-    if u32(node) < KEPT:
-        board().pending[node] = count
-    else:
-        work.pending = count
+    set_pending(tree, node, count)
     slot = atomic_add(board().counts[(turn + 1) % 3], count, scope="group")
     child = work.first_item
     while child != NO_NODE:

@@ -1,6 +1,6 @@
 """Before layout: are the links those of a tree? Handlers change them on the device, and a cycle would never end."""
 
-from lanewise.desktop.layout.board import begin_board
+from lanewise.desktop.layout.board import clear_board, set_pending
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.numbers import (
     DETACHED,
@@ -11,6 +11,7 @@ from lanewise.desktop.layout.numbers import (
     UPMOST_NODE,
 )
 from lanewise.desktop.layout.placing import clear_box
+from lanewise.desktop.layout.rechecking import count_dirty
 from lanewise.desktop.layout.sharing import first_of_mine, meet, nodes_apart
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.atomics import atomic_add, atomic_max
@@ -57,10 +58,11 @@ def check_links(tree: Ptr[LayoutTree]) -> u32:
     deepest = shared(u32[1])
     for node in range(first_of_mine(tree), tree.count, nodes_apart()):
         (tree.work + node).references = 0
+        set_pending(tree, i32(node), u32(0))
     if local_id() == 0:
         tree.problem = 0
         deepest[0] = 0
-    begin_board(tree)
+    clear_board()
     meet()
     for node in range(first_of_mine(tree), tree.count, nodes_apart()):
         links = tree.links + node
@@ -75,5 +77,6 @@ def check_links(tree: Ptr[LayoutTree]) -> u32:
             clear_box(tree, i32(node))
         else:
             atomic_max(deepest[0], depth, scope="group")
+            count_dirty(tree, i32(node))
     threadgroup_barrier()
     return deepest[0]

@@ -5,7 +5,7 @@ the same time. No thread waits for another: what a round leaves to do stands on 
 """
 
 from lanewise.desktop.layout.absolute import begin_absolute, find_absolute_height, find_absolute_width
-from lanewise.desktop.layout.asking import answer_height, answer_widths, mark_dirty
+from lanewise.desktop.layout.asking import answer_height, answer_widths
 from lanewise.desktop.layout.board import clear_after, come_back, entries_of, entry_of, errand_of, node_of, send
 from lanewise.desktop.layout.checking import check_links
 from lanewise.desktop.layout.columns import begin_column_item, end_column_item, find_column_width
@@ -50,6 +50,7 @@ from lanewise.desktop.layout.numbers import (
     WIDTHS_SUM,
 )
 from lanewise.desktop.layout.placing import place_box
+from lanewise.desktop.layout.rechecking import begin_rechecks, mark_dirty, recheck
 from lanewise.desktop.layout.root import begin_root, find_root_height, find_root_width
 from lanewise.desktop.layout.rows import (
     begin_row_height,
@@ -159,7 +160,7 @@ def advance(tree: Ptr[LayoutTree], node: i32, stage: u32) -> u32:
         return find_root_width(tree, node)
     if stage == ROOT_HEIGHT:
         return find_root_height(tree, node)
-    return u32(DONE)
+    return recheck(tree, node)
 
 
 @device
@@ -206,6 +207,7 @@ def run_layout(tree: Ptr[LayoutTree]):
     if tree.problem == 0:
         for node in range(first_of_mine(tree), tree.count, nodes_apart()):
             find_order(tree, i32(node))
+            begin_rechecks(tree, i32(node))
         meet()
         turns = u32(0)
         if takes_part():

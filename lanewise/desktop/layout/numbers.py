@@ -39,7 +39,8 @@ WIDTHS, HEIGHT, LAYOUT = range(3)
     ROOT,
     ROOT_WIDTH,
     ROOT_HEIGHT,
-) = range(28)
+    RECHECK,
+) = range(29)
 """What a node does next, once no child is pending. From BEGIN on it works on a question, from WIDTH_ITEM on it is on an
 errand of its parent; DONE is the end of an errand, and BACK stands for whatever a node does when its children are back.
 """

@@ -128,6 +128,7 @@ class Answers:
     """What is known of a node whatever its parent does, so that it need not be found again until it is dirty."""
 
     known: u32  # KNOWN_...: which of the following hold
+    stale: u32  # which of them held before a change, and may still
     next_height: u32  # which of the heights is forgotten next
     # Widths of the content: for a content height (INDEFINITE where it is not known), and lines no longer than a limit.
     widths_height: f32
@@ -165,6 +166,10 @@ class NodeWork:
     next_item: i32  # of its later siblings
     item_count: u32  # how many children take part in lines
     absolute_count: u32  # how many are absolute
+    dirty: u32  # it or a node below it has changed
+    suspect: u32  # its answers may be others: it has changed, or a child, or what a child answers
+    asked: u32  # after a change: which of the stale answers is sought,
+    before: f32[3]  # and what it was
     depth: u32
     references: u32  # links that lead to this node
     hidden: u32  # it or a node above it is not shown
