@@ -104,7 +104,7 @@ def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
     parent = parent_of(tree, node)
     style = tree.styles + node
     item = addressof((tree.work + node).item)
-    resolve_item(tree, node, padding_box(tree, parent, u32(0)), padding_box(tree, parent, u32(1)))
+    resolve_item(style, item, padding_box(tree, parent, u32(0)), padding_box(tree, parent, u32(1)))
     width = said_size(tree, parent, node, u32(0))
     height = said_size(tree, parent, node, u32(1))
     ratio = style.aspect_ratio > 0.0
@@ -124,7 +124,9 @@ def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
     item.used[1] = height
     if width >= 0.0:
         return find_absolute_width(tree, node)
-    return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(ABSOLUTE_WIDTH))
+    return ask_widths(
+        tree, node, content_size(item, u32(1), height), line_limit(tree.styles + node, item), u32(ABSOLUTE_WIDTH)
+    )
 
 
 @device(inline=False)
@@ -133,7 +135,9 @@ def find_absolute_width(tree: Ptr[LayoutTree], node: i32) -> u32:
     style = tree.styles + node
     item = addressof((tree.work + node).item)
     if item.used[0] < 0.0:
-        item.used[0] = content_width(tree, node, room_between(tree, parent_of(tree, node), node, u32(0)))
+        item.used[0] = content_width(
+            style, item, (tree.work + node).answers, room_between(tree, parent_of(tree, node), node, u32(0))
+        )
         if item.used[1] < 0.0 and style.aspect_ratio > 0.0 and not grows_with_content(tree, node, u32(1)):
             item.used[1] = limited(tree, node, u32(1), across(style, item, u32(1), item.used[0]))
     if item.used[1] >= 0.0:
@@ -141,7 +145,7 @@ def find_absolute_width(tree: Ptr[LayoutTree], node: i32) -> u32:
         return find_absolute_height(tree, node)
     item.flags |= ITEM_NEEDS_HEIGHT
     width = content_size(item, u32(0), item.used[0])
-    return ask_height(tree, node, width, line_limit(tree, node), u32(ABSOLUTE_HEIGHT))
+    return ask_height(tree, node, width, line_limit(tree.styles + node, item), u32(ABSOLUTE_HEIGHT))
 
 
 @device(inline=False)
@@ -151,8 +155,8 @@ def find_absolute_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     width = content_size(item, u32(0), item.used[0])
     if (item.flags & ITEM_NEEDS_HEIGHT) != 0:
-        content = answered_height(tree, node, width, line_limit(tree, node))
-        item.used[1] = content_height(tree, node, content)
+        content = answered_height(tree, node, width, line_limit(tree.styles + node, item))
+        item.used[1] = content_height(tree.styles + node, item, content)
     place_absolute(tree, parent, node, u32(0))
     place_absolute(tree, parent, node, u32(1))
     definite = u32(1) if (item.flags & ITEM_BASE_DEFINITE) != 0 else u32(0)
@@ -181,7 +185,7 @@ def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
             item.margin[end] = free / 2.0 if first else free
         if axis == 1 and not first and not last and aligned_between(tree, child):
             spare = whole - taken - size - item.margin[start] - item.margin[end]
-            align = own_direction(tree, node, child, axis, u32(style.align_self))
+            align = own_direction(tree.styles + node, tree.styles + child, axis, u32(style.align_self))
             item.margin[start] += offset_of(align, spare, False)
         # Where too much is said, the side that reading begins at holds.
         from_start = axis == 1 or (tree.styles + node).direction != RTL
@@ -204,12 +208,16 @@ def static_place(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32
     start, end = 2 * axis, 2 * axis + 1
     free = room - item.used[axis] - item.margin[start] - item.margin[end]
     offset = f32(0)
-    if not is_block(tree, node):
-        if axis == main_axis(tree, node):
-            offset = offset_of(alone(u32((tree.styles + node).justify_content)), free, reversed_main(tree, node))
+    if not is_block(tree.styles + node):
+        if axis == main_axis(tree.styles + node):
+            offset = offset_of(
+                alone(u32((tree.styles + node).justify_content)), free, reversed_main(tree.styles + node)
+            )
         else:
-            align = own_direction(tree, node, child, axis, item_alignment(tree, node, child))
-            offset = offset_of(align, free, reversed_cross(tree, node))
-    if from_far_side(tree, node, axis):
+            align = own_direction(
+                tree.styles + node, tree.styles + child, axis, item_alignment(tree.styles + node, tree.styles + child)
+            )
+            offset = offset_of(align, free, reversed_cross(tree.styles + node))
+    if from_far_side(tree.styles + node, axis):
         return room - offset - item.margin[end] - item.used[axis]
     return offset + item.margin[start]

@@ -119,7 +119,7 @@ def send(tree: Ptr[LayoutTree], turn: u32, node: i32, errand: u32) -> bool:
     if errand == PLACE and work.absolute_count > 0:
         child = (tree.links + node).first_child
         while child != NO_NODE:
-            if is_absolute(tree, child):
+            if is_absolute(tree.styles + child):
                 put(tree, turn + 1, slot, u32(child) | u32(ABSOLUTE) << ENTRY_SHIFT)
                 slot += 1
             child = (tree.links + child).next_sibling

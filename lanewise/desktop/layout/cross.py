@@ -47,7 +47,7 @@ def above_baseline(tree: Ptr[LayoutTree], child: i32, cross: u32) -> f32:
 @device(inline=False)
 def measure_line(tree: Ptr[LayoutTree], node: i32, first: i32):
     """How large a line is across: as the largest of its items, those aligned by their baselines taken together."""
-    axis = 1 - main_axis(tree, node)
+    axis = 1 - main_axis(tree.styles + node)
     largest = f32(0)
     above = f32(-1e30)
     below = f32(-1e30)
@@ -61,7 +61,7 @@ def measure_line(tree: Ptr[LayoutTree], node: i32, first: i32):
             below = max(below, size - high)
         child = next_item(tree, child)
     line = addressof((tree.work + first).item)
-    line.line_baseline = below if from_far_side(tree, node, axis) else above
+    line.line_baseline = below if from_far_side(tree.styles + node, axis) else above
     line.line_size = max(largest, above + below)
 
 
@@ -70,10 +70,10 @@ def find_lines(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Lines across: their sizes give the height that was asked for, or they and their items are put in their places."""
     work = tree.work + node
     style = tree.styles + node
-    axis = main_axis(tree, node)
+    axis = main_axis(tree.styles + node)
     cross = 1 - axis
     room = work.width if cross == 0 else work.height
-    gap = resolve_or_zero(style.gap[cross], work.width if cross == 0 else percent_height(tree, node))
+    gap = resolve_or_zero(style.gap[cross], work.width if cross == 0 else percent_height(tree.work + node))
     total = f32(0)
     lines = u32(0)
     first = first_item(tree, node)
@@ -99,7 +99,7 @@ def place_lines(tree: Ptr[LayoutTree], node: i32, cross: u32, room: f32, gap: f3
     """Where lines begin, from the beginning of the axis across; a single line that cannot wrap has all the room."""
     style = tree.styles + node
     first = first_item(tree, node)
-    if not wraps(tree, node):
+    if not wraps(tree.styles + node):
         if first != NO_NODE:
             (tree.work + first).item.line_size = room
             (tree.work + first).item.line_place = 0.0
@@ -112,7 +112,7 @@ def place_lines(tree: Ptr[LayoutTree], node: i32, cross: u32, room: f32, gap: f3
     if align == ALIGN_AUTO or align == ALIGN_STRETCH:
         more = max(free, 0.0) / f32(max(lines, 1))
     else:
-        before, between = share(align, free, lines, reversed_cross(tree, node))
+        before, between = share(align, free, lines, reversed_cross(tree.styles + node))
     at = before
     while first != NO_NODE:
         line = addressof((tree.work + first).item)
@@ -126,10 +126,10 @@ def place_lines(tree: Ptr[LayoutTree], node: i32, cross: u32, room: f32, gap: f3
 def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
     """Put the items of a line in their places along it, and have them find the rest."""
     work = tree.work + node
-    axis = main_axis(tree, node)
-    block = is_block(tree, node)
+    axis = main_axis(tree.styles + node)
+    block = is_block(tree.styles + node)
     room = work.width if axis == 0 else work.height
-    gap = resolve_or_zero((tree.styles + node).gap[axis], work.width if axis == 0 else percent_height(tree, node))
+    gap = resolve_or_zero((tree.styles + node).gap[axis], work.width if axis == 0 else percent_height(tree.work + node))
     count = (tree.work + first).item.line_count
     free = room - line_length(tree, first, axis, gap)
     autos = u32(0)
@@ -142,8 +142,10 @@ def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
     before = f32(0)
     between = f32(0)
     if (autos == 0 or free < 0.0) and not block:
-        before, between = share(u32((tree.styles + node).justify_content), free, count, reversed_main(tree, node))
-    far = from_far_side(tree, node, axis)
+        before, between = share(
+            u32((tree.styles + node).justify_content), free, count, reversed_main(tree.styles + node)
+        )
+    far = from_far_side(tree.styles + node, axis)
     near_side = 2 * axis + (u32(1) if far else u32(0))
     far_side = 2 * axis + (u32(0) if far else u32(1))
     at = before
@@ -165,14 +167,14 @@ def place_line(tree: Ptr[LayoutTree], node: i32, first: i32):
 def begin_place(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Errand: stretch to the line, find the place across it, and have the children laid out."""
     parent = parent_of(tree, node)
-    axis = main_axis(tree, parent)
+    axis = main_axis(tree.styles + parent)
     cross = 1 - axis
     item = addressof((tree.work + node).item)
     if (item.flags & ITEM_STRETCHES) != 0:
-        item.used[cross] = stretched(tree, node, cross, (tree.work + item.line_first).item.line_size)
-    elif (item.flags & ITEM_FITS) != 0 and wraps(tree, parent):
+        item.used[cross] = stretched(item, cross, (tree.work + item.line_first).item.line_size)
+    elif (item.flags & ITEM_FITS) != 0 and wraps(tree.styles + parent):
         room = (tree.work + item.line_first).item.line_size - item.margin[0] - item.margin[1]
-        item.used[0] = content_width(tree, node, room)
+        item.used[0] = content_width(tree.styles + node, item, (tree.work + node).answers, room)
     place_across(tree, parent, node)
     definite = definite_in_row(tree, node) if axis == 0 else definite_in_column(tree, parent, node)
     width = content_size(item, u32(0), item.used[0])
@@ -183,10 +185,10 @@ def begin_place(tree: Ptr[LayoutTree], node: i32) -> u32:
 def place_across(tree: Ptr[LayoutTree], node: i32, child: i32):
     """Where in its line an item goes, and how far it is moved from there."""
     work = tree.work + node
-    cross = 1 - main_axis(tree, node)
+    cross = 1 - main_axis(tree.styles + node)
     item = addressof((tree.work + child).item)
     line = addressof((tree.work + item.line_first).item)
-    far = from_far_side(tree, node, cross)
+    far = from_far_side(tree.styles + node, cross)
     near_side = 2 * cross + (u32(1) if far else u32(0))
     far_side = 2 * cross + (u32(0) if far else u32(1))
     free = line.line_size - outer(tree, child, cross)
@@ -204,8 +206,8 @@ def place_across(tree: Ptr[LayoutTree], node: i32, child: i32):
         high = above_baseline(tree, child, cross)
         offset = line.line_baseline - (outer(tree, child, cross) - high if far else high)
     elif not near_auto and not far_auto:
-        align = own_direction(tree, node, child, cross, item.align)
-        offset = offset_of(align, free, reversed_cross(tree, node))
+        align = own_direction(tree.styles + node, tree.styles + child, cross, item.align)
+        offset = offset_of(align, free, reversed_cross(tree.styles + node))
     at = line.line_place + offset + item.margin[near_side]
     room = work.width if cross == 0 else work.height
     item.place[cross] = room - at - item.used[cross] if far else at
@@ -218,7 +220,7 @@ def nudge(tree: Ptr[LayoutTree], node: i32, child: i32):
     style = tree.styles + child
     item = addressof((tree.work + child).item)
     for axis in range(u32(2)):
-        whole = (tree.work + node).width if axis == 0 else percent_height(tree, node)
+        whole = (tree.work + node).width if axis == 0 else percent_height(tree.work + node)
         start = not is_auto(style.inset[2 * axis], whole)
         end = not is_auto(style.inset[2 * axis + 1], whole)
         item.nudge[axis] = 0.0

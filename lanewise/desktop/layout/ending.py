@@ -37,7 +37,7 @@ def reach_of(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
         at = (tree.work + node).width - at - item.used[axis]
         start, end = end, start
     far = at + item.used[axis]
-    if in_flow(tree, child):
+    if in_flow(tree.styles + child):
         far += max(item.margin[end], 0.0) + (tree.work + node).item.padding[end]
     if style.overflow[axis] <= OVERFLOW_CLIP and style.direction == (tree.styles + node).direction:
         far = max(far, at + style.border[start] + item.padding[start] + work.answers.reach[axis])
@@ -50,15 +50,15 @@ def own_baseline(tree: Ptr[LayoutTree], node: i32) -> f32:
     first = first_item(tree, node)
     if first == NO_NODE:
         return f32(NO_BASELINE)
-    if reversed_cross(tree, node):
+    if reversed_cross(tree.styles + node):
         while (tree.work + first).item.line_end != NO_NODE:
             first = (tree.work + first).item.line_end
     chosen = first
     aligned = False
-    backward = reversed_main(tree, node)
+    backward = reversed_main(tree.styles + node)
     child = first
     for _ in range((tree.work + first).item.line_count):
-        by_its_own = main_axis(tree, node) == 0 and by_baseline(tree, child, u32(1))
+        by_its_own = main_axis(tree.styles + node) == 0 and by_baseline(tree, child, u32(1))
         if (by_its_own and (not aligned or backward)) or (backward and not aligned):
             chosen = child
         aligned = aligned or by_its_own
@@ -73,7 +73,7 @@ def end_layout(tree: Ptr[LayoutTree], node: i32) -> u32:
     bottom = f32(0)
     child = (tree.links + node).first_child
     while child != NO_NODE:
-        if in_flow(tree, child) or is_absolute(tree, child):
+        if in_flow(tree.styles + child) or is_absolute(tree.styles + child):
             item = addressof((tree.work + child).item)
             right = max(right, item.reach[0])
             bottom = max(bottom, item.reach[1])

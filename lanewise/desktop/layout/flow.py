@@ -16,7 +16,7 @@ from lanewise.lang.types import Ptr, i32, u32
 @device(inline=False)
 def begin_flow(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Have the items find their base sizes."""
-    errand = u32(ROW_ITEM if main_axis(tree, node) == 0 else COLUMN_ITEM)
+    errand = u32(ROW_ITEM if main_axis(tree.styles + node) == 0 else COLUMN_ITEM)
     return after(u32(FLOW_BASES), errand)
 
 
@@ -24,12 +24,12 @@ def begin_flow(tree: Ptr[LayoutTree], node: i32) -> u32:
 def find_bases(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Make lines and share out their free space; a column that is asked for its height has found it then."""
     work = tree.work + node
-    axis = main_axis(tree, node)
+    axis = main_axis(tree.styles + node)
     room = work.width
     whole = work.width
     if axis == 1:
         room = work.height if work.height >= 0.0 else work.limit
-        whole = percent_height(tree, node)
+        whole = percent_height(tree.work + node)
     gap = resolve_or_zero((tree.styles + node).gap[axis], whole)
     lines = break_lines(tree, node, axis, room, gap)
     if axis == 1 and work.question == HEIGHT:

@@ -20,9 +20,9 @@ def break_lines(tree: Ptr[LayoutTree], node: i32, axis: u32, limit: f32, gap: f3
 
     The first item of each line says how many it has and where the next one begins.
     """
-    if balances(tree, node):
+    if balances(tree.styles + node):
         return break_balanced(tree, node, axis, limit, gap)
-    several = wraps(tree, node) and limit < INFINITE
+    several = wraps(tree.styles + node) and limit < INFINITE
     lines = u32(0)
     first = i32(NO_NODE)
     length = f32(0)
