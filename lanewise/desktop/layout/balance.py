@@ -108,7 +108,7 @@ def break_balanced(tree: Ptr[LayoutTree], node: i32, axis: u32, limit: f32, gap:
         return u32(0)
     while child != NO_NODE:
         item = addressof((tree.work + child).item)
-        item.weight = max(outer(tree, child, axis), 0.0)
+        item.weight = max(outer(item, axis), 0.0)
         item.score = WORST
         child = next_item(tree, child)
     wanted = wanted_lines(tree, node)

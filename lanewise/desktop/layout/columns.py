@@ -124,10 +124,7 @@ def width_of_flexed(tree: Ptr[LayoutTree], node: i32):
 
 
 @device
-def definite_in_column(tree: Ptr[LayoutTree], parent: i32, node: i32) -> u32:
+def definite_in_column(around: Ptr[NodeWork], container: Ptr[NodeStyle], item: Ptr[Item]) -> u32:
     """Whether percentages of an item's height mean something to its children."""
-    item = addressof((tree.work + node).item)
     known = item.size[1] >= 0.0 or (item.flags & ITEM_BASE_DEFINITE) != 0
-    if not is_block(tree.styles + parent):
-        known = known or percent_height(tree.work + parent) >= 0.0
-    return u32(1) if known else u32(0)
+    return u32(known or (not is_block(container) and percent_height(around) >= 0.0))

@@ -2,7 +2,7 @@
 
 from lanewise.desktop.layout.keywords import NO_NODE, NOWRAP
 from lanewise.desktop.layout.lengths import in_flow, is_absolute, is_block
-from lanewise.desktop.layout.structures import LayoutTree, NodeStyle
+from lanewise.desktop.layout.structures import Item, LayoutTree, NodeStyle
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
@@ -52,7 +52,11 @@ def wraps(style: Ptr[NodeStyle]) -> bool:
 
 
 @device
-def outer(tree: Ptr[LayoutTree], child: i32, axis: u32) -> f32:
+def item_of(tree: Ptr[LayoutTree], node: i32) -> Ptr[Item]:
+    return addressof((tree.work + node).item)
+
+
+@device
+def outer(item: Ptr[Item], axis: u32) -> f32:
     """The size of an item with its margins."""
-    item = addressof((tree.work + child).item)
     return item.used[axis] + item.margin[2 * axis] + item.margin[2 * axis + 1]

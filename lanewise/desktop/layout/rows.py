@@ -111,8 +111,9 @@ def begin_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     else:
         width = content_size(item, u32(0), item.used[0])
         return ask_height(tree, node, width, line_limit(style, item), u32(ROW_HEIGHT_FOUND))
+    item.used[1] = height
     (tree.work + node).item.used[1] = height
-    return find_baseline(tree, node)
+    return find_baseline(tree, node, style, item)
 
 
 @device(inline=False)
@@ -123,19 +124,19 @@ def find_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     item: Item
     item = (tree.work + node).item
     content = answered_height(tree, node, content_size(item, u32(0), item.used[0]), line_limit(style, item))
-    (tree.work + node).item.used[1] = content_height(style, item, content)
-    return find_baseline(tree, node)
+    item.used[1] = content_height(style, item, content)
+    (tree.work + node).item.used[1] = item.used[1]
+    return find_baseline(tree, node, style, item)
 
 
 @device
-def find_baseline(tree: Ptr[LayoutTree], node: i32) -> u32:
+def find_baseline(tree: Ptr[LayoutTree], node: i32, style: Ptr[NodeStyle], item: Ptr[Item]) -> u32:
     """An item that is aligned by its baseline is laid out to find it."""
-    item = addressof((tree.work + node).item)
     if item.align != ALIGN_BASELINE:
         return u32(DONE)
     width = content_size(item, u32(0), item.used[0])
     height = content_size(item, u32(1), item.used[1])
-    return ask_layout(tree, node, width, height, definite_in_row(tree, node), u32(ROW_HEIGHT_END))
+    return ask_layout(tree, node, width, height, definite_in_row(style, item), u32(ROW_HEIGHT_END))
 
 
 @device(inline=False)
@@ -154,8 +155,6 @@ def item_baseline(tree: Ptr[LayoutTree], node: i32) -> f32:
 
 
 @device
-def definite_in_row(tree: Ptr[LayoutTree], node: i32) -> u32:
+def definite_in_row(style: Ptr[NodeStyle], item: Ptr[Item]) -> u32:
     """Whether percentages of an item's height mean something to its children."""
-    item = addressof((tree.work + node).item)
-    known = item.size[1] >= 0.0 or (item.flags & ITEM_STRETCHES) != 0 or (tree.styles + node).aspect_ratio > 0.0
-    return u32(1) if known else u32(0)
+    return u32(item.size[1] >= 0.0 or (item.flags & ITEM_STRETCHES) != 0 or style.aspect_ratio > 0.0)
