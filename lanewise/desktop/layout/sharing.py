@@ -34,7 +34,7 @@ def nodes_apart() -> u32:
 
 @device
 def takes_part() -> bool:
-    """Whether this thread has anything to do in rounds."""
+    """Whether this thread has anything to do where nodes are not shared out one by one."""
     if ON_GPU:
         return True
     else:
@@ -49,7 +49,7 @@ def takes_part() -> bool:
 def slots_of_warp(count: u32) -> u32:
     """How many slots each warp has."""
     warps = (threadgroup_size() + 31) // 32
-    return (count + warps - 1) // warps
+    return (count + warps - 1) // warps if count > warps else u32(1)
 
 
 @device

@@ -171,7 +171,7 @@ class NodeWork:
     asked: u32  # after a change: which of the stale answers is sought,
     before: f32[3]  # and what it was
     depth: u32
-    references: u32  # links that lead to this node
+    linker: u32  # whose link leads to this node: twice its number, and one more if it is a sibling
     hidden: u32  # it or a node above it is not shown
     absolute: f32[2]  # where its border box begins, from the root; not rounded
     item: Item
