@@ -12,7 +12,7 @@ from lanewise.desktop.layout.lengths import is_absolute
 from lanewise.desktop.layout.numbers import ABSOLUTE, ENTRY_SHIFT, PLACE, UPMOST_NODE
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.limits import MAX_WIDGETS
-from lanewise.lang.atomics import atomic_add, atomic_sub
+from lanewise.lang.atomics import atomic_add, atomic_load, atomic_store, atomic_sub
 from lanewise.lang.functions import device
 from lanewise.lang.structs import struct
 from lanewise.lang.types import Ptr, i32, u32
@@ -48,7 +48,7 @@ def clear_board():
 @device
 def entries_of(turn: u32) -> u32:
     """How many nodes have something to do in a round. Every thread reads this behind the barrier before the round."""
-    return board().counts[turn % 3]
+    return atomic_load(board().counts[turn % 3], scope="group")
 
 
 @device
@@ -60,14 +60,14 @@ def clear_after(turn: u32):
 @device
 def entry_of(tree: Ptr[LayoutTree], turn: u32, slot: u32) -> u32:
     if slot < KEPT:
-        return board().entries[(turn & 1) * KEPT + slot]
+        return atomic_load(board().entries[(turn & 1) * KEPT + slot], scope="group")
     return (tree.work + slot).entries[turn & 1]
 
 
 @device
 def put(tree: Ptr[LayoutTree], turn: u32, slot: u32, entry: u32):
     if slot < KEPT:
-        board().entries[(turn & 1) * KEPT + slot] = entry
+        atomic_store(board().entries[(turn & 1) * KEPT + slot], entry, scope="group")
     else:
         (tree.work + slot).entries[turn & 1] = entry
 
@@ -97,7 +97,7 @@ def add_pending(tree: Ptr[LayoutTree], node: i32):
     if u32(node) < KEPT:
         atomic_add(board().pending[node], 1, scope="group")
     else:
-        atomic_add((tree.work + node).pending, 1, scope="group")
+        atomic_add((tree.work + node).pending, 1)
 
 
 @device(inline=False)
@@ -136,7 +136,7 @@ def come_back(tree: Ptr[LayoutTree], turn: u32, node: i32):
     if u32(parent) < KEPT:
         left = atomic_sub(board().pending[parent], 1, scope="group")
     else:
-        left = atomic_sub((tree.work + parent).pending, 1, scope="group")
+        left = atomic_sub((tree.work + parent).pending, 1)
     if left == 1:
         put(tree, turn + 1, atomic_add(board().counts[(turn + 1) % 3], 1, scope="group"), u32(parent))
 
