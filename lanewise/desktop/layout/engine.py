@@ -186,8 +186,11 @@ def rounds(tree: Ptr[LayoutTree]) -> u32:
     turn = u32(0)
     count = entries_of(turn)
     while count > 0:
-        for slot in range(first_slot(count), end_of_slots(count), slots_apart()):
+        slot = first_slot(count)
+        end = end_of_slots(count)
+        while slot < end:  # a range would divide to find how often it goes round
             work_on(tree, turn, entry_of(tree, turn, slot))
+            slot += slots_apart()
         clear_after(turn)
         meet()
         turn += 1

@@ -49,7 +49,10 @@ def takes_part() -> bool:
 def slots_of_warp(count: u32) -> u32:
     """How many slots each warp has."""
     warps = (threadgroup_size() + 31) // 32
-    return (count + warps - 1) // warps if count > warps else u32(1)
+    slots = u32(1)
+    while slots * warps < count:  # a few times round at most, which is less than a division takes
+        slots += 1
+    return slots
 
 
 @device
