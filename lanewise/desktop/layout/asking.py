@@ -1,8 +1,8 @@
 """How nodes talk: a parent sends its children on errands, and what a child finds on the way it keeps.
 
-On an errand a node's own thread finds what its parent wants to know of it as an item: for that it asks itself questions
-(how wide is my content, how high at this width, do my children lie as they must), and sends its own children on errands
-to answer them. A node is on one errand at a time.
+On an errand a node finds what its parent wants to know of it as an item: for that it asks itself questions (how wide is
+my content, how high at this width, do my children lie as they must), and sends its own children on errands to answer
+them. A node is on one errand at a time.
 """
 
 from lanewise.desktop.layout.keywords import NO_NODE

@@ -2,8 +2,7 @@
 
 Rounds end at a barrier, and what stands on the board is taken up behind it. So nobody looks at nodes that have nothing
 to do, nobody waits for a mark of another thread, and the barrier alone makes what was written before seen after it.
-The board is in shared memory: counting up and down in device memory takes a GPU as long as a whole errand. What does
-not fit stands in `NodeWork`.
+The board is in shared memory, where looking at it costs next to nothing. What does not fit stands in `NodeWork`.
 """
 
 from lanewise.desktop.layout.items_order import next_item
@@ -133,6 +132,7 @@ def come_back(tree: Ptr[LayoutTree], turn: u32, node: i32):
         return
     parent = (tree.links + node).parent
     left = u32(0)
+    # Scopes that differ keep the compiler from making one atomic of both, on an address that may be in either memory.
     if u32(parent) < KEPT:
         left = atomic_sub(board().pending[parent], 1, scope="group")
     else:

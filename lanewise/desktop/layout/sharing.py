@@ -1,4 +1,4 @@
-"""Which thread does what. A GPU gives every node a thread of its own.
+"""Which thread does what. A GPU gives every node that has something to do a thread of its own.
 
 A CPU runs the threads of a group one after the other on one core, and what they spend on meeting each other is more
 than layout takes: there the first thread has all nodes.

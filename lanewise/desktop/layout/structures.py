@@ -91,7 +91,7 @@ class Font:
 class Item:
     """A node as its parent lays it out; sizes are those of border boxes.
 
-    Its own thread writes it while it is on an errand, its parent's thread while it is not.
+    The thread that has the node writes it while it is on an errand, the one that has the parent while it is not.
     """
 
     margin: f32[4]  # 0 where it is auto, until free space has been given to it
@@ -150,7 +150,7 @@ class Answers:
 
 @struct
 class NodeWork:
-    """What layout keeps of a node: the question that its thread works on, and what it found."""
+    """What layout keeps of a node: the question that it works on, and what it found."""
 
     stage: u32  # what it does when its children are back
     pending: u32  # children that are on errands, if the board has no place for that
