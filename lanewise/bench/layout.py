@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from lanewise.bench.layout_kernels import lay_out_again
+from lanewise.bench.layout_kernels import lay_out_again, lay_out_changed
 from lanewise.bench.result import Result, WrongResultError, figure
 from lanewise.bench.timing import medians
 from lanewise.desktop.layout.style import Style
@@ -54,11 +54,13 @@ def run(device: Device, quick: bool) -> Iterator[Result]:
     times = 10 if quick else 100
     gpu = device.name.startswith("cuda")
     peer = _taffy_seconds(tree)
-    for what, step, below in (("from scratch", 0, 500.0), ("one changed", STEP, 100.0)):
-
-        def launch(step: int = step) -> None:
-            lay_out_again[GROUP_SIZE, GROUP_SIZE](layouts.headers, times, step).wait()
-
+    whole = GROUP_SIZE, GROUP_SIZE
+    ways: dict[str, tuple[Callable[[], object], float]] = {
+        "from scratch": (lambda: lay_out_again[whole](layouts.headers, times).wait(), 500.0),
+        "one changed": (lambda: lay_out_changed[whole](layouts.headers, times, STEP, 8.0).wait(), 100.0),
+        "one changed, none moves": (lambda: lay_out_changed[whole](layouts.headers, times, STEP, 0.0).wait(), 100.0),
+    }
+    for what, (launch, below) in ways.items():
         taken = medians({"launch": launch})["launch"] / times
         if not np.array_equal(layouts.boxes_of(), expected):
             raise WrongResultError(f"benchmark layout ({device.name}) laid out the same tree in another way")
@@ -68,8 +70,8 @@ def run(device: Device, quick: bool) -> Iterator[Result]:
             f"{NODES} nodes, {what}",
             taken * 1e6,
             "us",
-            peer=_PEER if step == 0 else None,
-            peer_value=peer * 1e6 if peer and step == 0 else None,
+            peer=_PEER if what == "from scratch" else None,
+            peer_value=peer * 1e6 if peer and what == "from scratch" else None,
             below=below if gpu else None,
             detail=f"{int(layouts.headers.get()['rounds'][0])} rounds, {GROUP_SIZE:,} threads",
         )

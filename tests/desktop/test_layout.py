@@ -10,7 +10,7 @@ import pytest
 
 import lanewise as lw
 from lanewise.bench.layout import interface
-from lanewise.desktop.layout import engine, sharing
+from lanewise.desktop.layout import sharing
 from lanewise.desktop.layout.engine import forget, run_layout
 from lanewise.desktop.layout.structures import LayoutTree, NodeStyle
 from lanewise.desktop.layout.style import Style, pack_styles
@@ -259,8 +259,8 @@ def lay_out_together(trees: Ptr[LayoutTree]):
 def test_threads_of_a_group_find_together_what_one_finds(device, monkeypatch, group_size):
     """A GPU shares the nodes among the threads and a CPU does not: here a CPU does, so that both ways are compared."""
     monkeypatch.setattr(sharing, "ON_GPU", True)
-    monkeypatch.setattr(engine, "ON_GPU", True)
     roots = [random_tree(random.Random(seed), 60) for seed in range(20)]
+    roots.append(wide_tree())  # has more nodes than shared memory has places
     layouts = Layouts(device, [flatten(root) for root in roots])
     lay_out_together[len(roots) * group_size, group_size](layouts.headers)
     monkeypatch.undo()
@@ -301,6 +301,49 @@ def test_nothing_is_laid_out_where_nothing_changed(device):
     layouts.run()
     layouts.run()
     assert layouts.headers.get()["rounds"][0] == 1
+
+
+def nested(depth):
+    """So many boxes in each other, rows and columns in turns, with a leaf in the innermost, which has a size."""
+    node = Node(Style(width=40, height=40), [Node(Style(width=10, height=10))])
+    for level in range(1, depth):
+        node = Node(Style(flex_direction="column" if level % 2 else "row", padding=1), [node])
+    return node
+
+
+def test_change_that_nobody_feels_goes_no_further_up(device):
+    """The leaf at the bottom is put elsewhere in its box: the box is as large as before, and nothing above is asked."""
+    root = nested(30)
+    layouts = Layouts(device, [flatten(root)])
+    layouts.run()
+    whole = int(layouts.headers.get()["rounds"][0])
+    layouts.change(30, Style(width=10, height=10, inset=(2, "auto", "auto", 3)))
+    layouts.run()
+    near = int(layouts.headers.get()["rounds"][0])
+    assert sizes(layouts.boxes_of())[30] == (3, 2, 10, 10)
+    layouts.change(29, Style(width=50, height=40))
+    layouts.run()
+    felt = int(layouts.headers.get()["rounds"][0])
+    assert sizes(layouts.boxes_of())[0] == (0, 0, 108, 98)
+    assert near < 50  # each node above is told in a round of its own, and the box takes some
+    assert near < felt / 2
+    assert near < whole / 2
+
+
+def test_links_changed_without_a_mark_hold_from_the_next_mark_on(device):
+    """A node with a changed child is hung into the tree and nobody says so: layout ends, and finds it when told."""
+    tree = flatten(Node(Style(width=100, height=50), [Node(Style(width=10)), Node(Style(width=20), [Node(Style())])]))
+    links = tree.links.copy()
+    tree.links["next_sibling"][1] = -1
+    tree.links["parent"][2] = -1
+    layouts = Layouts(device, [tree])
+    layouts.run()
+    layouts.change(3, Style(width=5, height=5))
+    layouts.links.set(links)
+    layouts.run()
+    forget[1](layouts.headers, 0, 2)
+    layouts.run()
+    assert sizes(layouts.boxes_of())[1:] == [(0, 0, 10, 50), (10, 0, 20, 50), (0, 0, 5, 5)]
 
 
 def wide_tree():

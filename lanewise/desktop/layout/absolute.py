@@ -8,7 +8,7 @@ from lanewise.desktop.layout.aligning import (
     reversed_cross,
     reversed_main,
 )
-from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of, send
+from lanewise.desktop.layout.asking import answered_height, ask_height, ask_layout, ask_widths, parent_of
 from lanewise.desktop.layout.items import (
     content_height,
     content_width,
@@ -20,9 +20,6 @@ from lanewise.desktop.layout.items import (
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
     ALIGN_STRETCH,
-    DISPLAY_NONE,
-    NO_NODE,
-    POSITION_ABSOLUTE,
     RTL,
     UNIT_STRETCH,
 )
@@ -37,7 +34,6 @@ from lanewise.desktop.layout.lengths import (
     resolve_or_zero,
 )
 from lanewise.desktop.layout.numbers import (
-    ABSOLUTE,
     ABSOLUTE_HEIGHT,
     ABSOLUTE_WIDTH,
     INDEFINITE,
@@ -49,12 +45,6 @@ from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
-
-
-@device
-def is_absolute(tree: Ptr[LayoutTree], node: i32) -> bool:
-    style = tree.styles + node
-    return style.position == POSITION_ABSOLUTE and style.display != DISPLAY_NONE
 
 
 @device
@@ -109,23 +99,12 @@ def said_size(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32:
 
 
 @device(inline=False)
-def send_absolute(tree: Ptr[LayoutTree], node: i32):
-    """Have the absolute children find their sizes and places."""
-    child = (tree.links + node).first_child
-    while child != NO_NODE:
-        following = (tree.links + child).next_sibling
-        if is_absolute(tree, child):
-            send(tree, node, child, u32(ABSOLUTE))
-        child = following
-
-
-@device(inline=False)
 def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Errand: the size and the place of an absolute child. First what the style and the insets say of its size."""
     parent = parent_of(tree, node)
     style = tree.styles + node
     item = addressof((tree.work + node).item)
-    resolve_item(tree, node, padding_box(tree, parent, u32(0)), padding_box(tree, parent, u32(1)))
+    resolve_item(style, item, padding_box(tree, parent, u32(0)), padding_box(tree, parent, u32(1)))
     width = said_size(tree, parent, node, u32(0))
     height = said_size(tree, parent, node, u32(1))
     ratio = style.aspect_ratio > 0.0
@@ -145,7 +124,9 @@ def begin_absolute(tree: Ptr[LayoutTree], node: i32) -> u32:
     item.used[1] = height
     if width >= 0.0:
         return find_absolute_width(tree, node)
-    return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(ABSOLUTE_WIDTH))
+    return ask_widths(
+        tree, node, content_size(item, u32(1), height), line_limit(tree.styles + node, item), u32(ABSOLUTE_WIDTH)
+    )
 
 
 @device(inline=False)
@@ -154,7 +135,9 @@ def find_absolute_width(tree: Ptr[LayoutTree], node: i32) -> u32:
     style = tree.styles + node
     item = addressof((tree.work + node).item)
     if item.used[0] < 0.0:
-        item.used[0] = content_width(tree, node, room_between(tree, parent_of(tree, node), node, u32(0)))
+        item.used[0] = content_width(
+            style, item, (tree.work + node).answers, room_between(tree, parent_of(tree, node), node, u32(0))
+        )
         if item.used[1] < 0.0 and style.aspect_ratio > 0.0 and not grows_with_content(tree, node, u32(1)):
             item.used[1] = limited(tree, node, u32(1), across(style, item, u32(1), item.used[0]))
     if item.used[1] >= 0.0:
@@ -162,7 +145,7 @@ def find_absolute_width(tree: Ptr[LayoutTree], node: i32) -> u32:
         return find_absolute_height(tree, node)
     item.flags |= ITEM_NEEDS_HEIGHT
     width = content_size(item, u32(0), item.used[0])
-    return ask_height(tree, node, width, line_limit(tree, node), u32(ABSOLUTE_HEIGHT))
+    return ask_height(tree, node, width, line_limit(tree.styles + node, item), u32(ABSOLUTE_HEIGHT))
 
 
 @device(inline=False)
@@ -172,8 +155,8 @@ def find_absolute_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     width = content_size(item, u32(0), item.used[0])
     if (item.flags & ITEM_NEEDS_HEIGHT) != 0:
-        content = answered_height(tree, node, width, line_limit(tree, node))
-        item.used[1] = content_height(tree, node, content)
+        content = answered_height(tree, node, width, line_limit(tree.styles + node, item))
+        item.used[1] = content_height(tree.styles + node, item, content)
     place_absolute(tree, parent, node, u32(0))
     place_absolute(tree, parent, node, u32(1))
     definite = u32(1) if (item.flags & ITEM_BASE_DEFINITE) != 0 else u32(0)
@@ -202,7 +185,7 @@ def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
             item.margin[end] = free / 2.0 if first else free
         if axis == 1 and not first and not last and aligned_between(tree, child):
             spare = whole - taken - size - item.margin[start] - item.margin[end]
-            align = own_direction(tree, node, child, axis, u32(style.align_self))
+            align = own_direction(tree.styles + node, tree.styles + child, axis, u32(style.align_self))
             item.margin[start] += offset_of(align, spare, False)
         # Where too much is said, the side that reading begins at holds.
         from_start = axis == 1 or (tree.styles + node).direction != RTL
@@ -225,12 +208,16 @@ def static_place(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32
     start, end = 2 * axis, 2 * axis + 1
     free = room - item.used[axis] - item.margin[start] - item.margin[end]
     offset = f32(0)
-    if not is_block(tree, node):
-        if axis == main_axis(tree, node):
-            offset = offset_of(alone(u32((tree.styles + node).justify_content)), free, reversed_main(tree, node))
+    if not is_block(tree.styles + node):
+        if axis == main_axis(tree.styles + node):
+            offset = offset_of(
+                alone(u32((tree.styles + node).justify_content)), free, reversed_main(tree.styles + node)
+            )
         else:
-            align = own_direction(tree, node, child, axis, item_alignment(tree, node, child))
-            offset = offset_of(align, free, reversed_cross(tree, node))
-    if from_far_side(tree, node, axis):
+            align = own_direction(
+                tree.styles + node, tree.styles + child, axis, item_alignment(tree.styles + node, tree.styles + child)
+            )
+            offset = offset_of(align, free, reversed_cross(tree.styles + node))
+    if from_far_side(tree.styles + node, axis):
         return room - offset - item.margin[end] - item.used[axis]
     return offset + item.margin[start]

@@ -18,29 +18,29 @@ from lanewise.desktop.layout.keywords import (
     WRAP_REVERSE,
 )
 from lanewise.desktop.layout.lengths import is_block, main_axis
-from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.desktop.layout.structures import NodeStyle
 from lanewise.lang.functions import device
-from lanewise.lang.types import Ptr, f32, i32, u32
+from lanewise.lang.types import Ptr, f32, u32
 
 
 @device
-def reversed_main(tree: Ptr[LayoutTree], node: i32) -> bool:
+def reversed_main(style: Ptr[NodeStyle]) -> bool:
     """Whether items follow each other against the direction of reading."""
-    return not is_block(tree, node) and ((tree.styles + node).flex_direction & 2) != 0
+    return not is_block(style) and (style.flex_direction & 2) != 0
 
 
 @device
-def reversed_cross(tree: Ptr[LayoutTree], node: i32) -> bool:
+def reversed_cross(style: Ptr[NodeStyle]) -> bool:
     """Whether lines follow each other against the direction of reading."""
-    wrap = (tree.styles + node).flex_wrap
-    return not is_block(tree, node) and (wrap == WRAP_REVERSE or wrap == BALANCE_REVERSE)
+    wrap = style.flex_wrap
+    return not is_block(style) and (wrap == WRAP_REVERSE or wrap == BALANCE_REVERSE)
 
 
 @device
-def from_far_side(tree: Ptr[LayoutTree], node: i32, axis: u32) -> bool:
+def from_far_side(style: Ptr[NodeStyle], axis: u32) -> bool:
     """Whether an axis of a container begins at the right or at the bottom."""
-    backward = reversed_main(tree, node) if main_axis(tree, node) == axis else reversed_cross(tree, node)
-    return backward != (axis == 0 and (tree.styles + node).direction == RTL)
+    backward = reversed_main(style) if main_axis(style) == axis else reversed_cross(style)
+    return backward != (axis == 0 and style.direction == RTL)
 
 
 @device
@@ -61,13 +61,13 @@ def offset_of(align: u32, free: f32, backward: bool) -> f32:
 
 
 @device
-def own_direction(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32, align: u32) -> u32:
+def own_direction(container: Ptr[NodeStyle], style: Ptr[NodeStyle], axis: u32, align: u32) -> u32:
     """self-start and self-end said as start and end: by the direction of the child, not that of its container."""
     safe = align & ALIGN_SAFE
     word = align & ~u32(ALIGN_SAFE)
     if word != ALIGN_SELF_START and word != ALIGN_SELF_END:
         return align
-    against = axis == 0 and (tree.styles + node).direction != (tree.styles + child).direction
+    against = axis == 0 and container.direction != style.direction
     return safe | (u32(ALIGN_START) if (word == ALIGN_SELF_START) != against else u32(ALIGN_END))
 
 

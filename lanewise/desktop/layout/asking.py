@@ -1,18 +1,16 @@
 """How nodes talk: a parent sends its children on errands, and what a child finds on the way it keeps.
 
-On an errand a node's own thread finds what its parent wants to know of it as an item: for that it asks itself questions
-(how wide is my content, how high at this width, do my children lie as they must), and sends its own children on errands
-to answer them. A node is on one errand at a time. Who sends writes what the errand needs, then `stage`; who is done
-writes what it found, then takes one off the parent's `pending`. Both publish with release and look with acquire, so
-that a thread that sees the mark sees what was written before it.
+On an errand a node finds what its parent wants to know of it as an item: for that it asks itself questions (how wide is
+my content, how high at this width, do my children lie as they must), and sends its own children on errands to answer
+them. A node is on one errand at a time.
 """
 
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.numbers import (
     BEGIN,
+    ENTRY_SHIFT,
     HEIGHT,
     HEIGHTS,
-    IDLE,
     INDEFINITE,
     KNOWN_HEIGHT,
     KNOWN_LAYOUT,
@@ -20,8 +18,7 @@ from lanewise.desktop.layout.numbers import (
     LAYOUT,
     WIDTHS,
 )
-from lanewise.desktop.layout.structures import LayoutTree
-from lanewise.lang.atomics import atomic_add, atomic_store, atomic_sub
+from lanewise.desktop.layout.structures import Answers, LayoutTree, NodeWork
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
@@ -33,24 +30,16 @@ def parent_of(tree: Ptr[LayoutTree], node: i32) -> i32:
 
 
 @device
-def send(tree: Ptr[LayoutTree], node: i32, child: i32, errand: u32):
-    """Send a child on an errand; the parent goes on when all its children are back."""
-    atomic_add((tree.work + node).pending, 1, scope="group")
-    atomic_store((tree.work + child).stage, errand, order="release", scope="group")
-
-
-@device
-def come_back(tree: Ptr[LayoutTree], node: i32):
-    """The errand is done. Afterwards the parent may send the node on the next one at any moment."""
-    atomic_store((tree.work + node).stage, u32(IDLE), order="relaxed", scope="group")
-    if node != tree.root:
-        atomic_sub((tree.work + parent_of(tree, node)).pending, 1, order="release", scope="group")
+def after(stage: u32, errand: u32) -> u32:
+    """The stage that follows when all items are back from an errand: a stage gives this to have them sent."""
+    return stage | errand << ENTRY_SHIFT
 
 
 @device
 def is_empty(tree: Ptr[LayoutTree], node: i32) -> bool:
     """Whether a node has neither children nor text."""
-    return (tree.links + node).first_child == NO_NODE and (tree.styles + node).text_count == 0
+    child, text = (tree.links + node).first_child, (tree.styles + node).text_count
+    return child == NO_NODE and text == 0
 
 
 @device
@@ -65,42 +54,44 @@ def _ask(tree: Ptr[LayoutTree], node: i32, question: u32, following: u32) -> u32
 def ask_widths(tree: Ptr[LayoutTree], node: i32, height: f32, limit: f32, following: u32) -> u32:
     """Find the least and the greatest width of a node's content; gives the stage that comes first."""
     work = tree.work + node
-    answers = addressof(work.answers)
+    answers: Answers
+    answers = work.answers
     if (answers.known & KNOWN_WIDTHS) != 0 and answers.widths_height == height and answers.widths_limit == limit:
         return following
+    empty = is_empty(tree, node)
     work.height = height
     work.limit = limit
-    if is_empty(tree, node):
+    if empty:
         answer_widths(tree, node, f32(0), f32(0))
         return following
     return _ask(tree, node, u32(WIDTHS), following)
 
 
 @device
-def height_slot(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32) -> i32:
+def height_slot(answers: Ptr[Answers], width: f32, limit: f32) -> i32:
     """Where the answers have the height for this width of the content box; -1 where they do not."""
-    answers = addressof((tree.work + node).answers)
+    found = -1
     for slot in range(i32(HEIGHTS)):
-        if (
-            (answers.known & (u32(KNOWN_HEIGHT) << u32(slot))) != 0
-            and answers.height_width[slot] == width
-            and answers.height_limit[slot] == limit
-        ):
-            return slot
-    return -1
+        known = (answers.known & (u32(KNOWN_HEIGHT) << u32(slot))) != 0
+        if known and answers.height_width[slot] == width and answers.height_limit[slot] == limit:
+            found = slot
+    return found
 
 
 @device(inline=False)
 def ask_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32, following: u32) -> u32:
     """Find the height of a node's content at a width; gives the stage that comes first."""
-    if height_slot(tree, node, width, limit) >= 0:
-        return following
     work = tree.work + node
+    answers: Answers
+    answers = work.answers
+    if height_slot(answers, width, limit) >= 0:
+        return following
+    empty = is_empty(tree, node)
     work.width = width
     work.height = INDEFINITE
     work.limit = limit
     work.definite = 0
-    if is_empty(tree, node):
+    if empty:
         answer_height(tree, node, f32(0))
         return following
     return _ask(tree, node, u32(HEIGHT), following)
@@ -109,7 +100,9 @@ def ask_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32, followi
 @device(inline=False)
 def answered_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32) -> f32:
     """The height that was asked for."""
-    slot = height_slot(tree, node, width, limit)
+    answers: Answers
+    answers = (tree.work + node).answers
+    slot = height_slot(answers, width, limit)
     assert slot >= 0, "a height was used before it was asked for"
     return (tree.work + node).answers.height[slot]
 
@@ -117,7 +110,8 @@ def answered_height(tree: Ptr[LayoutTree], node: i32, width: f32, limit: f32) ->
 @device(inline=False)
 def ask_layout(tree: Ptr[LayoutTree], node: i32, width: f32, height: f32, definite: u32, following: u32) -> u32:
     """Have a node's children lie as they must in a content box of this size; gives the stage that comes first."""
-    work = tree.work + node
+    work: NodeWork
+    work = (tree.work + node)[0]
     answers = addressof(work.answers)
     known = (
         (answers.known & KNOWN_LAYOUT) != 0
@@ -129,9 +123,10 @@ def ask_layout(tree: Ptr[LayoutTree], node: i32, width: f32, height: f32, defini
         known = known and answers.layout_padding[side] == work.item.padding[side]
     if known:
         return following
-    work.width = width
-    work.height = height
-    work.definite = definite
+    kept = tree.work + node
+    kept.width = width
+    kept.height = height
+    kept.definite = definite
     return _ask(tree, node, u32(LAYOUT), following)
 
 
@@ -165,8 +160,9 @@ def answer_height(tree: Ptr[LayoutTree], node: i32, height: f32) -> u32:
 @device(inline=False)
 def answer_layout(tree: Ptr[LayoutTree], node: i32, baseline: f32, right: f32, bottom: f32) -> u32:
     """Say that all children lie as they must; gives the stage that follows."""
-    work = tree.work + node
-    answers = addressof(work.answers)
+    work: NodeWork
+    work = (tree.work + node)[0]
+    answers = addressof((tree.work + node).answers)
     answers.layout_width = work.width
     answers.layout_height = work.height
     answers.layout_definite = work.definite
@@ -175,14 +171,5 @@ def answer_layout(tree: Ptr[LayoutTree], node: i32, baseline: f32, right: f32, b
     answers.baseline = baseline
     answers.reach[0] = right
     answers.reach[1] = bottom
-    answers.known |= KNOWN_LAYOUT
+    answers.known = work.answers.known | KNOWN_LAYOUT
     return work.following
-
-
-@device
-def mark_dirty(tree: Ptr[LayoutTree], node: i32):
-    """Forget what was found for a node and all above it: its style, its text or its children have changed."""
-    at = node
-    while at != NO_NODE:
-        (tree.work + at).answers.known = 0
-        at = parent_of(tree, at)

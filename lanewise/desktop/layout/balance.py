@@ -8,7 +8,7 @@ from lanewise.desktop.layout.items_order import first_item, next_item, outer
 from lanewise.desktop.layout.keywords import BALANCE, BALANCE_REVERSE, NO_NODE
 from lanewise.desktop.layout.lengths import is_block
 from lanewise.desktop.layout.numbers import INFINITE
-from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.desktop.layout.structures import LayoutTree, NodeStyle
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, f64, i32, u32
 from lanewise.lang.vocabulary import addressof
@@ -19,15 +19,15 @@ WORST = 1e300
 
 
 @device
-def balances(tree: Ptr[LayoutTree], node: i32) -> bool:
-    wrap = (tree.styles + node).flex_wrap
-    return not is_block(tree, node) and (wrap == BALANCE or wrap == BALANCE_REVERSE)
+def balances(style: Ptr[NodeStyle]) -> bool:
+    wrap = style.flex_wrap
+    return not is_block(style) and (wrap == BALANCE or wrap == BALANCE_REVERSE)
 
 
 @device(inline=False)
 def wanted_lines(tree: Ptr[LayoutTree], node: i32) -> u32:
     """How many lines a container must have at least; no more than it has items."""
-    if not balances(tree, node):
+    if not balances(tree.styles + node):
         return u32(1)
     wanted = (tree.styles + node).line_count
     items = u32(0)
@@ -108,7 +108,7 @@ def break_balanced(tree: Ptr[LayoutTree], node: i32, axis: u32, limit: f32, gap:
         return u32(0)
     while child != NO_NODE:
         item = addressof((tree.work + child).item)
-        item.weight = max(outer(tree, child, axis), 0.0)
+        item.weight = max(outer(item, axis), 0.0)
         item.score = WORST
         child = next_item(tree, child)
     wanted = wanted_lines(tree, node)

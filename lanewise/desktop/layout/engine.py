@@ -1,11 +1,12 @@
-"""Layout as one group of threads does it: every node has a thread, which works whenever its children are back.
+"""Layout as one group of threads does it: nodes that have something to do are shared out among them, round by round.
 
 Errands go down the tree and what was found comes up, so that all siblings, and all nodes of a level, are worked on at
-the same time. No thread waits for another: it looks at its nodes once a round, and rounds end at a barrier.
+the same time. No thread waits for another: what a round leaves to do stands on the board, and rounds end at a barrier.
 """
 
 from lanewise.desktop.layout.absolute import begin_absolute, find_absolute_height, find_absolute_width
-from lanewise.desktop.layout.asking import answer_height, answer_widths, come_back, mark_dirty
+from lanewise.desktop.layout.asking import answer_height, answer_widths
+from lanewise.desktop.layout.board import clear_after, come_back, entries_of, entry_of, errand_of, node_of, send
 from lanewise.desktop.layout.checking import check_links
 from lanewise.desktop.layout.columns import begin_column_item, end_column_item, find_column_width
 from lanewise.desktop.layout.cross import begin_place, find_lines
@@ -17,6 +18,7 @@ from lanewise.desktop.layout.numbers import (
     ABSOLUTE,
     ABSOLUTE_HEIGHT,
     ABSOLUTE_WIDTH,
+    BACK,
     BEGIN,
     COLUMN_ITEM,
     COLUMN_ITEM_END,
@@ -26,7 +28,6 @@ from lanewise.desktop.layout.numbers import (
     FLOW_END,
     FLOW_LINES,
     HEIGHT,
-    IDLE,
     KNOWN_LAYOUT,
     LAYOUT,
     LINE_ITEM,
@@ -41,6 +42,7 @@ from lanewise.desktop.layout.numbers import (
     ROW_HEIGHT_FOUND,
     ROW_ITEM,
     ROW_ITEM_END,
+    STAGE_MASK,
     WIDTH_ITEM,
     WIDTH_ITEM_END,
     WIDTHS,
@@ -48,6 +50,7 @@ from lanewise.desktop.layout.numbers import (
     WIDTHS_SUM,
 )
 from lanewise.desktop.layout.placing import place_box
+from lanewise.desktop.layout.rechecking import begin_rechecks, mark_dirty, recheck
 from lanewise.desktop.layout.root import begin_root, find_root_height, find_root_width
 from lanewise.desktop.layout.rows import (
     begin_row_height,
@@ -56,7 +59,15 @@ from lanewise.desktop.layout.rows import (
     end_row_item,
     find_row_height,
 )
-from lanewise.desktop.layout.sharing import first_of_mine, meet, nodes_apart
+from lanewise.desktop.layout.sharing import (
+    end_of_slots,
+    first_of_mine,
+    first_slot,
+    meet,
+    nodes_apart,
+    slots_apart,
+    takes_part,
+)
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.layout.text import text_height, text_widths
 from lanewise.desktop.layout.widths import (
@@ -68,11 +79,9 @@ from lanewise.desktop.layout.widths import (
     sum_lines,
     sum_widths,
 )
-from lanewise.lang.atomics import atomic_load
 from lanewise.lang.functions import device, kernel
-from lanewise.lang.intrinsics import ON_GPU
 from lanewise.lang.types import Ptr, i32, u32
-from lanewise.lang.vocabulary import group_id, local_id, shared, threadgroup_barrier
+from lanewise.lang.vocabulary import group_id, local_id, threadgroup_barrier
 
 ROUND_LIMIT = 1 << 20
 """Far more rounds than any tree takes: a mistake here must not hold a GPU for ever."""
@@ -151,49 +160,41 @@ def advance(tree: Ptr[LayoutTree], node: i32, stage: u32) -> u32:
         return find_root_width(tree, node)
     if stage == ROOT_HEIGHT:
         return find_root_height(tree, node)
-    return u32(DONE)
+    return recheck(tree, node)
 
 
 @device
-def work_on(tree: Ptr[LayoutTree], node: i32):
+def work_on(tree: Ptr[LayoutTree], turn: u32, entry: u32):
     """Go on with a node as far as it goes without its children."""
-    work = tree.work + node
-    stage = atomic_load(work.stage, order="acquire", scope="group")
-    while stage != IDLE and atomic_load(work.pending, order="acquire", scope="group") == 0:
-        stage = advance(tree, node, stage)
-        if stage == DONE:
-            come_back(tree, node)
+    node = node_of(entry)
+    stage = errand_of(entry)
+    if stage == BACK:
+        stage = (tree.work + node).stage
+    while stage != DONE:
+        found = advance(tree, node, stage)
+        stage = found & STAGE_MASK
+        errand = errand_of(found)
+        if errand != 0 and send(tree, turn, node, errand):
+            (tree.work + node).stage = stage
             return
-        work.stage = stage
+    come_back(tree, turn, node)
 
 
 @device
-def rounds_together(tree: Ptr[LayoutTree]) -> u32:
-    """All threads look at their nodes, round after round, until the root is done; gives how many rounds that took."""
-    ended = shared(u32[2])
+def rounds(tree: Ptr[LayoutTree]) -> u32:
+    """Do what stands on the board, round after round, until nothing does; gives how many rounds that took."""
     turn = u32(0)
-    while True:
-        for node in range(first_of_mine(tree), tree.count, nodes_apart()):
-            work_on(tree, i32(node))
-            if i32(node) == tree.root:
-                # Two words in turns: a thread may still read the one while the next round writes the other.
-                ended[turn & 1] = u32((tree.work + node).stage == IDLE)
-        threadgroup_barrier()
-        if ended[turn & 1] != 0:
-            return turn + 1
+    count = entries_of(turn)
+    while count > 0:
+        slot = first_slot(count)
+        end = end_of_slots(count)
+        while slot < end:  # a range would divide to find how often it goes round
+            work_on(tree, turn, entry_of(tree, turn, slot))
+            slot += slots_apart()
+        clear_after(turn)
+        meet()
         turn += 1
-        assert turn < ROUND_LIMIT, "layout does not come to an end"
-
-
-@device
-def rounds_alone(tree: Ptr[LayoutTree]) -> u32:
-    """One thread goes through all nodes, down the tree and up again, until the root is done."""
-    turn = u32(0)
-    last = tree.count - 1
-    while first_of_mine(tree) < tree.count and (tree.work + tree.root).stage != IDLE:
-        for index in range(tree.count):
-            work_on(tree, i32(index if (turn & 1) == 0 else last - index))
-        turn += 1
+        count = entries_of(turn)
         assert turn < ROUND_LIMIT, "layout does not come to an end"
     return turn
 
@@ -209,8 +210,11 @@ def run_layout(tree: Ptr[LayoutTree]):
     if tree.problem == 0:
         for node in range(first_of_mine(tree), tree.count, nodes_apart()):
             find_order(tree, i32(node))
+            begin_rechecks(tree, i32(node))
         meet()
-        turns = rounds_together(tree) if ON_GPU else rounds_alone(tree)
+        turns = u32(0)
+        if takes_part():
+            turns = rounds(tree)
         for depth in range(deepest + 1):
             for node in range(first_of_mine(tree), tree.count, nodes_apart()):
                 if (tree.work + node).depth == depth:

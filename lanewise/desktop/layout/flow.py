@@ -1,6 +1,6 @@
 """The questions HEIGHT and LAYOUT, first half: items find their base sizes, and lines share out their free space."""
 
-from lanewise.desktop.layout.asking import answer_height, send
+from lanewise.desktop.layout.asking import after, answer_height
 from lanewise.desktop.layout.columns import width_of_flexed
 from lanewise.desktop.layout.items import percent_height
 from lanewise.desktop.layout.items_order import first_item, next_item
@@ -16,24 +16,20 @@ from lanewise.lang.types import Ptr, i32, u32
 @device(inline=False)
 def begin_flow(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Have the items find their base sizes."""
-    errand = u32(ROW_ITEM if main_axis(tree, node) == 0 else COLUMN_ITEM)
-    child = first_item(tree, node)
-    while child != NO_NODE:
-        send(tree, node, child, errand)
-        child = next_item(tree, child)
-    return u32(FLOW_BASES)
+    errand = u32(ROW_ITEM if main_axis(tree.styles + node) == 0 else COLUMN_ITEM)
+    return after(u32(FLOW_BASES), errand)
 
 
 @device(inline=False)
 def find_bases(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Make lines and share out their free space; a column that is asked for its height has found it then."""
     work = tree.work + node
-    axis = main_axis(tree, node)
+    axis = main_axis(tree.styles + node)
     room = work.width
     whole = work.width
     if axis == 1:
         room = work.height if work.height >= 0.0 else work.limit
-        whole = percent_height(tree, node)
+        whole = percent_height(tree.work + node)
     gap = resolve_or_zero((tree.styles + node).gap[axis], whole)
     lines = break_lines(tree, node, axis, room, gap)
     if axis == 1 and work.question == HEIGHT:
@@ -42,11 +38,10 @@ def find_bases(tree: Ptr[LayoutTree], node: i32) -> u32:
     for _ in range(lines):
         flex_line(tree, first, axis, room, gap)
         first = (tree.work + first).item.line_end
+    if axis == 0:
+        return after(u32(FLOW_LINES), u32(ROW_HEIGHT))
     child = first_item(tree, node)
     while child != NO_NODE:
-        if axis == 0:
-            send(tree, node, child, u32(ROW_HEIGHT))
-        else:
-            width_of_flexed(tree, child)
+        width_of_flexed(tree, child)
         child = next_item(tree, child)
     return u32(FLOW_LINES)

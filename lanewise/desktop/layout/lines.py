@@ -1,7 +1,7 @@
 """Lines of a flex container: which items they have, and how free space is shared among the items (section 9.7)."""
 
 from lanewise.desktop.layout.balance import balances, break_balanced
-from lanewise.desktop.layout.items_order import first_item, next_item, outer, wraps
+from lanewise.desktop.layout.items_order import first_item, item_of, next_item, outer, wraps
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.lengths import clamp
 from lanewise.desktop.layout.numbers import INFINITE, ITEM_FROZEN, ITEM_HIGH, ITEM_LOW
@@ -20,28 +20,36 @@ def break_lines(tree: Ptr[LayoutTree], node: i32, axis: u32, limit: f32, gap: f3
 
     The first item of each line says how many it has and where the next one begins.
     """
-    if balances(tree, node):
-        return break_balanced(tree, node, axis, limit, gap)
-    several = wraps(tree, node) and limit < INFINITE
-    lines = u32(0)
-    first = i32(NO_NODE)
-    length = f32(0)
+    work = tree.work
     child = first_item(tree, node)
+    if child == NO_NODE:
+        return u32(0)
+    if balances(tree.styles + node):
+        return break_balanced(tree, node, axis, limit, gap)
+    if not wraps(tree.styles + node) or limit == INFINITE:
+        (work + child).item.line_count = (work + node).item_count
+        (work + child).item.line_end = NO_NODE
+        return u32(1)
+    lines = u32(0)
+    first = child
+    count = u32(0)
+    length = f32(0)
     while child != NO_NODE:
-        size = outer(tree, child, axis)
-        if first == NO_NODE or (several and length + gap + size > limit + SMALL):
-            if first != NO_NODE:
-                (tree.work + first).item.line_end = child
+        size = outer(addressof((work + child).item), axis)
+        if count == 0 or length + gap + size > limit + SMALL:
+            if count > 0:
+                (work + first).item.line_end = child
+                (work + first).item.line_count = count
             first = child
-            (tree.work + first).item.line_count = 0
+            count = u32(0)
             lines += 1
             length = size
         else:
             length += gap + size
-        (tree.work + first).item.line_count += 1
-        child = next_item(tree, child)
-    if first != NO_NODE:
-        (tree.work + first).item.line_end = NO_NODE
+        count += 1
+        child = (work + child).next_item
+    (work + first).item.line_end = NO_NODE
+    (work + first).item.line_count = count
     return lines
 
 
@@ -52,7 +60,7 @@ def line_length(tree: Ptr[LayoutTree], first: i32, axis: u32, gap: f32) -> f32:
     child = first
     count = (tree.work + first).item.line_count
     for index in range(count):
-        length += outer(tree, child, axis)
+        length += outer(item_of(tree, child), axis)
         if index > 0:
             length += gap
         child = next_item(tree, child)
@@ -74,6 +82,7 @@ def longest_line(tree: Ptr[LayoutTree], node: i32, lines: u32, axis: u32, gap: f
 def flex_line(tree: Ptr[LayoutTree], first: i32, axis: u32, room: f32, gap: f32):
     """Grow or shrink the items of a line so that it is as long as the room, where they may."""
     work = tree.work
+    styles = tree.styles
     count = (work + first).item.line_count
     room -= f32(count - 1) * gap
     grows = line_length(tree, first, axis, f32(0)) < room
@@ -81,18 +90,19 @@ def flex_line(tree: Ptr[LayoutTree], first: i32, axis: u32, room: f32, gap: f32)
     free = room
     child = first
     for _ in range(count):
-        style = tree.styles + child
         item = addressof((work + child).item)
-        factor = style.flex_grow if grows else style.flex_shrink
+        grow, shrink = (styles + child).flex_grow, (styles + child).flex_shrink
         margins = item.margin[2 * axis] + item.margin[2 * axis + 1]
-        if factor == 0.0 or (item.base > item.used[axis] if grows else item.base < item.used[axis]):
-            item.flags |= ITEM_FROZEN
-            free -= item.used[axis] + margins
+        base, used, flags = item.base, item.used[axis], item.flags
+        child = (work + child).next_item
+        factor = grow if grows else shrink
+        if factor == 0.0 or (base > used if grows else base < used):
+            item.flags = flags | ITEM_FROZEN
+            free -= used + margins
         else:
-            item.flags &= ~u32(ITEM_FROZEN)
+            item.flags = flags & ~u32(ITEM_FROZEN)
             flexible += 1
-            free -= item.base + margins
-        child = next_item(tree, child)
+            free -= base + margins
     at_first = free
     for _ in range(count):  # every round freezes an item or more
         if flexible == 0:
@@ -102,46 +112,52 @@ def flex_line(tree: Ptr[LayoutTree], first: i32, axis: u32, room: f32, gap: f32)
         weighted = f32(0)
         child = first
         for _ in range(count):
-            style = tree.styles + child
             item = addressof((work + child).item)
-            free -= item.margin[2 * axis] + item.margin[2 * axis + 1]
-            if (item.flags & ITEM_FROZEN) != 0:
-                free -= item.used[axis]
+            grow, shrink = (styles + child).flex_grow, (styles + child).flex_shrink
+            margins = item.margin[2 * axis] + item.margin[2 * axis + 1]
+            base, used, frame, flags = item.base, item.used[axis], item.frame[axis], item.flags
+            child = (work + child).next_item
+            free -= margins
+            if (flags & ITEM_FROZEN) != 0:
+                free -= used
             else:
-                free -= item.base
-                factors += style.flex_grow if grows else style.flex_shrink
-                weighted += style.flex_shrink * max(item.base - item.frame[axis], 0.0)
-            child = next_item(tree, child)
+                free -= base
+                factors += grow if grows else shrink
+                weighted += shrink * max(base - frame, 0.0)
         if factors < 1.0 and abs(at_first * factors) < abs(free):
             free = at_first * factors
         violation = f32(0)
         child = first
         for _ in range(count):
-            style = tree.styles + child
             item = addressof((work + child).item)
-            if (item.flags & ITEM_FROZEN) == 0:
-                target = item.base
+            grow, shrink = (styles + child).flex_grow, (styles + child).flex_shrink
+            base, frame, flags = item.base, item.frame[axis], item.flags
+            least, most = item.least[axis], item.most[axis]
+            child = (work + child).next_item
+            if (flags & ITEM_FROZEN) == 0:
+                target = base
                 if grows:
                     if factors > 0.0:
-                        target += free * (style.flex_grow / factors)
+                        target += free * (grow / factors)
                 elif weighted > 0.0:
-                    target += free * (style.flex_shrink * max(item.base - item.frame[axis], 0.0) / weighted)
-                held = clamp(target, item.least[axis], item.most[axis])
-                item.flags &= ~u32(ITEM_LOW | ITEM_HIGH)
+                    target += free * (shrink * max(base - frame, 0.0) / weighted)
+                held = clamp(target, least, most)
+                flags &= ~u32(ITEM_LOW | ITEM_HIGH)
                 if held > target:
-                    item.flags |= ITEM_LOW
+                    flags |= ITEM_LOW
                 elif held < target:
-                    item.flags |= ITEM_HIGH
+                    flags |= ITEM_HIGH
                 violation += held - target
+                item.flags = flags
                 item.used[axis] = held
-            child = next_item(tree, child)
+        if violation == 0.0:  # all are frozen now
+            break
+        wrong = u32(ITEM_LOW if violation > 0.0 else ITEM_HIGH if violation < 0.0 else 0)
         child = first
         for _ in range(count):
             item = addressof((work + child).item)
-            if (item.flags & ITEM_FROZEN) == 0:
-                low = (item.flags & ITEM_LOW) != 0
-                high = (item.flags & ITEM_HIGH) != 0
-                if violation == 0.0 or (violation > 0.0 and low) or (violation < 0.0 and high):
-                    item.flags |= ITEM_FROZEN
-                    flexible -= 1
-            child = next_item(tree, child)
+            flags = item.flags
+            child = (work + child).next_item
+            if (flags & ITEM_FROZEN) == 0 and (flags & wrong) != 0:
+                item.flags = flags | ITEM_FROZEN
+                flexible -= 1

@@ -11,7 +11,7 @@ WIDTHS, HEIGHT, LAYOUT = range(3)
 """Questions to a node: how narrow and how wide its content may be; how high it is at a width; lay out its children."""
 
 (
-    IDLE,
+    BACK,
     DONE,
     BEGIN,
     WIDTHS_SUM,
@@ -39,9 +39,15 @@ WIDTHS, HEIGHT, LAYOUT = range(3)
     ROOT,
     ROOT_WIDTH,
     ROOT_HEIGHT,
-) = range(28)
+    RECHECK,
+) = range(29)
 """What a node does next, once no child is pending. From BEGIN on it works on a question, from WIDTH_ITEM on it is on an
-errand of its parent; DONE is the end of an errand."""
+errand of its parent; DONE is the end of an errand, and BACK stands for whatever a node does when its children are back.
+"""
+STAGE_MASK = 255
+ENTRY_SHIFT = 24
+"""Above this an entry of the board has the errand, and below it the node; what a stage gives has the errand there too.
+"""
 
 KNOWN_WIDTHS, KNOWN_LAYOUT, KNOWN_HEIGHT = 1, 2, 4
 """What `Answers.known` says; KNOWN_HEIGHT is the first of HEIGHTS bits."""

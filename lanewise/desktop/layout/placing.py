@@ -2,23 +2,22 @@
 
 from lanewise.desktop.layout.keywords import DISPLAY_NONE, HORIZONTAL, RTL, VERTICAL
 from lanewise.desktop.layout.lengths import gutter
-from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.desktop.layout.structures import Item, LayoutTree, NodeStyle, NodeWork
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof, floor
 
 
 @device
-def to_pixel(tree: Ptr[LayoutTree], position: f32) -> f32:
+def to_pixel(position: f32, rounding: bool) -> f32:
     """The nearest whole pixel; halves go up, so that boxes of one size stay of one size."""
-    return floor(position + 0.5) if tree.rounding != 0 else position
+    return floor(position + 0.5) if rounding else position
 
 
 @device
-def scrollbar(tree: Ptr[LayoutTree], node: i32, axis: u32) -> f32:
+def scrollbar(style: Ptr[NodeStyle], item: Ptr[Item], axis: u32) -> f32:
     """What a scrollbar takes of a node along an axis: no more than padding and border leave."""
-    item = addressof((tree.work + node).item)
-    return min(gutter(tree.styles + node, axis), max(item.used[axis] - item.frame[axis], 0.0))
+    return min(gutter(style, axis), max(item.used[axis] - item.frame[axis], 0.0))
 
 
 @device(inline=False)
@@ -45,45 +44,54 @@ def clear_box(tree: Ptr[LayoutTree], node: i32):
 @device(inline=False)
 def place_box(tree: Ptr[LayoutTree], node: i32):
     """Write the box of a node whose parent's box is written."""
-    work = tree.work + node
-    style = tree.styles + node
+    parent = (tree.links + node).parent
+    style: NodeStyle
+    style = (tree.styles + node)[0]
+    work: NodeWork
+    work = (tree.work + node)[0]
     item = addressof(work.item)
-    box = tree.boxes + node
+    rounding = tree.rounding != 0
     x = item.place[0] + item.nudge[0]
     y = item.place[1] + item.nudge[1]
     left = x
     top = y
     hidden = style.display == DISPLAY_NONE
     if node != tree.root:
-        parent = (tree.links + node).parent
-        above = tree.work + parent
-        around = tree.styles + parent
+        above: NodeWork
+        above = (tree.work + parent)[0]
+        around: NodeStyle
+        around = (tree.styles + parent)[0]
         hidden = hidden or above.hidden != 0
         x += above.item.padding[0] + around.border[0]
         y += above.item.padding[2] + around.border[2]
         if around.direction == RTL:  # the scrollbar stands at the left
-            x += scrollbar(tree, parent, u32(HORIZONTAL))
+            x += scrollbar(around, above.item, u32(HORIZONTAL))
         left = above.absolute[0] + x
         top = above.absolute[1] + y
     if hidden:
         clear_box(tree, node)
         return
-    work.hidden = 0
-    work.absolute[0] = left
-    work.absolute[1] = top
-    box.left = to_pixel(tree, left)
-    box.top = to_pixel(tree, top)
-    box.x = to_pixel(tree, x)
-    box.y = to_pixel(tree, y)
-    box.width = to_pixel(tree, left + item.used[0]) - box.left
-    box.height = to_pixel(tree, top + item.used[1]) - box.top
+    near = item.padding[1] if style.direction == RTL else item.padding[0]
+    far = item.padding[0] if style.direction == RTL else item.padding[1]
+    inside = max(item.used[0] - item.edge[0], 0.0) + far
+    content_width = near + max(work.answers.reach[0], inside)
+    inside = max(item.used[1] - item.edge[1], 0.0) + item.padding[3]
+    content_height = item.padding[2] + max(work.answers.reach[1], inside)
+    kept = tree.work + node
+    kept.hidden = 0
+    kept.absolute[0] = left
+    kept.absolute[1] = top
+    box = tree.boxes + node
+    box.left = to_pixel(left, rounding)
+    box.top = to_pixel(top, rounding)
+    box.x = to_pixel(x, rounding)
+    box.y = to_pixel(y, rounding)
+    box.width = to_pixel(left + item.used[0], rounding) - to_pixel(left, rounding)
+    box.height = to_pixel(top + item.used[1], rounding) - to_pixel(top, rounding)
     for side in range(4):
         box.border[side] = style.border[side]
         box.padding[side] = item.padding[side]
-    box.scrollbar[0] = scrollbar(tree, node, u32(HORIZONTAL))
-    box.scrollbar[1] = scrollbar(tree, node, u32(VERTICAL))
-    near = u32(1) if style.direction == RTL else u32(0)
-    inside = max(item.used[0] - item.edge[0], 0.0) + item.padding[1 - near]
-    box.content_width = to_pixel(tree, item.padding[near] + max(work.answers.reach[0], inside))
-    inside = max(item.used[1] - item.edge[1], 0.0) + item.padding[3]
-    box.content_height = to_pixel(tree, item.padding[2] + max(work.answers.reach[1], inside))
+    box.scrollbar[0] = scrollbar(style, item, u32(HORIZONTAL))
+    box.scrollbar[1] = scrollbar(style, item, u32(VERTICAL))
+    box.content_width = to_pixel(content_width, rounding)
+    box.content_height = to_pixel(content_height, rounding)

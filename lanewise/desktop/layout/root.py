@@ -29,7 +29,7 @@ def begin_root(tree: Ptr[LayoutTree], node: i32) -> u32:
     """The width, as the style or the screen says it: a root fills the width that there is."""
     style = tree.styles + node
     item = addressof((tree.work + node).item)
-    resolve_item(tree, node, known_room(tree, u32(0)), known_room(tree, u32(1)))
+    resolve_item(style, item, known_room(tree, u32(0)), known_room(tree, u32(1)))
     height = clamp(item.size[1], item.least[1], item.most[1]) if item.size[1] >= 0.0 else f32(INDEFINITE)
     width = item.size[0]
     if width < 0.0 and style.aspect_ratio > 0.0 and height >= 0.0:
@@ -44,7 +44,9 @@ def begin_root(tree: Ptr[LayoutTree], node: i32) -> u32:
     item.nudge[1] = 0.0
     if width >= 0.0:
         return find_root_width(tree, node)
-    return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(ROOT_WIDTH))
+    return ask_widths(
+        tree, node, content_size(item, u32(1), height), line_limit(tree.styles + node, item), u32(ROOT_WIDTH)
+    )
 
 
 @device(inline=False)
@@ -53,7 +55,7 @@ def find_root_width(tree: Ptr[LayoutTree], node: i32) -> u32:
     style = tree.styles + node
     item = addressof((tree.work + node).item)
     if item.used[0] < 0.0:
-        item.used[0] = content_width(tree, node, tree.available[0])
+        item.used[0] = content_width(style, item, (tree.work + node).answers, tree.available[0])
     if item.used[1] < 0.0 and style.aspect_ratio > 0.0:
         item.used[1] = clamp(across(style, item, u32(1), item.used[0]), item.least[1], item.most[1])
     if item.used[1] >= 0.0:
@@ -61,7 +63,7 @@ def find_root_width(tree: Ptr[LayoutTree], node: i32) -> u32:
         return find_root_height(tree, node)
     item.flags |= ITEM_NEEDS_HEIGHT
     width = content_size(item, u32(0), item.used[0])
-    return ask_height(tree, node, width, line_limit(tree, node), u32(ROOT_HEIGHT))
+    return ask_height(tree, node, width, line_limit(tree.styles + node, item), u32(ROOT_HEIGHT))
 
 
 @device(inline=False)
@@ -70,7 +72,7 @@ def find_root_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     width = content_size(item, u32(0), item.used[0])
     if (item.flags & ITEM_NEEDS_HEIGHT) != 0:
-        height = answered_height(tree, node, width, line_limit(tree, node)) + item.edge[1]
+        height = answered_height(tree, node, width, line_limit(tree.styles + node, item)) + item.edge[1]
         item.used[1] = clamp(height, item.least[1], item.most[1])
     definite = u32(1) if (item.flags & ITEM_BASE_DEFINITE) != 0 else u32(0)
     return ask_layout(tree, node, width, content_size(item, u32(1), item.used[1]), definite, u32(DONE))

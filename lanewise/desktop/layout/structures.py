@@ -91,7 +91,7 @@ class Font:
 class Item:
     """A node as its parent lays it out; sizes are those of border boxes.
 
-    Its own thread writes it while it is on an errand, its parent's thread while it is not.
+    The thread that has the node writes it while it is on an errand, the one that has the parent while it is not.
     """
 
     margin: f32[4]  # 0 where it is auto, until free space has been given to it
@@ -128,6 +128,7 @@ class Answers:
     """What is known of a node whatever its parent does, so that it need not be found again until it is dirty."""
 
     known: u32  # KNOWN_...: which of the following hold
+    stale: u32  # which of them held before a change, and may still
     next_height: u32  # which of the heights is forgotten next
     # Widths of the content: for a content height (INDEFINITE where it is not known), and lines no longer than a limit.
     widths_height: f32
@@ -149,10 +150,11 @@ class Answers:
 
 @struct
 class NodeWork:
-    """What layout keeps of a node: the question that its thread works on, and what it found."""
+    """What layout keeps of a node: the question that it works on, and what it found."""
 
-    stage: u32
-    pending: u32  # children that are on errands
+    stage: u32  # what it does when its children are back
+    pending: u32  # children that are on errands, if the board has no place for that
+    entries: u32[2]  # not of this node: where the board's entries are that have no place there
     question: u32
     following: u32  # the stage that follows when the question is answered
     # The question: content width, content height (INDEFINITE: to be found), how long lines may get in a column.
@@ -162,8 +164,14 @@ class NodeWork:
     definite: u32  # whether percentages of the height mean something
     first_item: i32  # of its children, the first that takes part in lines
     next_item: i32  # of its later siblings
+    item_count: u32  # how many children take part in lines
+    absolute_count: u32  # how many are absolute
+    dirty: u32  # it or a node below it has changed
+    suspect: u32  # its answers may be others: it has changed, or a child, or what a child answers
+    asked: u32  # after a change: which of the stale answers is sought,
+    before: f32[3]  # and what it was
     depth: u32
-    references: u32  # links that lead to this node
+    linker: u32  # whose link leads to this node: twice its number, and one more if it is a sibling
     hidden: u32  # it or a node above it is not shown
     absolute: f32[2]  # where its border box begins, from the root; not rounded
     item: Item

@@ -7,8 +7,8 @@ starts as zeros and is layout's own, and of text and fonts. `tree.py` shows how 
     styles = pack_styles([Style(width=100, height="50%"), Style(flex_grow=1)])   # a NumPy array of NodeStyle.dtype
 
 Device code calls `run_layout(tree)` (in `engine.py`) with all threads of one group; it begins and ends with a barrier.
-Where a style, a text or a link has changed it calls `mark_dirty(tree, node)` (in `asking.py`) before, from any thread:
-for the node, and for its parent where the node was put in or taken out. A change of `available` needs no mark.
+Where a style, a text or a link has changed it calls `mark_dirty(tree, node)` (in `rechecking.py`) before, from any
+thread: for the node, and for its parent where the node was put in or taken out. A change of `available` needs no mark.
 """
 
 from __future__ import annotations

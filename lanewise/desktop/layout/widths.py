@@ -1,6 +1,6 @@
 """The question WIDTHS: how narrow a node's content can be made, and how wide it is if nothing limits it."""
 
-from lanewise.desktop.layout.asking import answer_widths, answered_height, ask_height, ask_widths, parent_of, send
+from lanewise.desktop.layout.asking import after, answer_widths, answered_height, ask_height, ask_widths, parent_of
 from lanewise.desktop.layout.balance import wanted_lines
 from lanewise.desktop.layout.items import auto_least, item_alignment, least_is_auto, line_limit, style_base
 from lanewise.desktop.layout.items_order import first_item, next_item, wraps
@@ -21,6 +21,7 @@ from lanewise.desktop.layout.lengths import (
     resolve_item,
     resolve_or_zero,
     transferred,
+    write_resolved,
 )
 from lanewise.desktop.layout.lines import break_lines, longest_line
 from lanewise.desktop.layout.numbers import (
@@ -34,7 +35,7 @@ from lanewise.desktop.layout.numbers import (
     WIDTHS_LINES,
     WIDTHS_SUM,
 )
-from lanewise.desktop.layout.structures import LayoutTree
+from lanewise.desktop.layout.structures import Item, LayoutTree, NodeStyle, NodeWork
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof
@@ -43,22 +44,15 @@ from lanewise.lang.vocabulary import addressof
 @device(inline=False)
 def begin_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Have the children find the widths that they take."""
-    child = first_item(tree, node)
-    while child != NO_NODE:
-        send(tree, node, child, u32(WIDTH_ITEM))
-        child = next_item(tree, child)
-    return u32(WIDTHS_SUM)
+    return after(u32(WIDTHS_SUM), u32(WIDTH_ITEM))
 
 
 @device
-def definite_height(tree: Ptr[LayoutTree], node: i32) -> f32:
+def definite_height(container: Ptr[NodeStyle], style: Ptr[NodeStyle], item: Ptr[Item], room: f32) -> f32:
     """The height of an item that is known before its width is; INDEFINITE where none is."""
-    parent = parent_of(tree, node)
-    room = (tree.work + parent).height
-    item = addressof((tree.work + node).item)
     height = item.size[1]
-    in_one_row = main_axis(tree, parent) == 0 and not wraps(tree, parent)
-    if height < 0.0 and room >= 0.0 and in_one_row and item_alignment(tree, parent, node) == ALIGN_STRETCH:
+    in_one_row = main_axis(container) == 0 and not wraps(container)
+    if height < 0.0 and room >= 0.0 and in_one_row and item_alignment(container, style) == ALIGN_STRETCH:
         height = max(room - item.margin[2] - item.margin[3], 0.0)
     return clamp(height, item.least[1], item.most[1]) if height >= 0.0 else height
 
@@ -66,25 +60,30 @@ def definite_height(tree: Ptr[LayoutTree], node: i32) -> f32:
 @device(inline=False)
 def begin_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Errand: how wide is this item in its parent, where that is not known? Where its content says it, ask for that."""
-    style = tree.styles + node
-    item = addressof((tree.work + node).item)
-    resolve_item(tree, node, f32(INDEFINITE), (tree.work + parent_of(tree, node)).height)
-    height = definite_height(tree, node)
+    parent = parent_of(tree, node)
+    room = (tree.work + parent).height
+    container: NodeStyle
+    container = (tree.styles + parent)[0]
+    style: NodeStyle
+    style = (tree.styles + node)[0]
+    item: Item
+    resolve_item(style, item, f32(INDEFINITE), room)
+    height = definite_height(container, style, item, room)
     least = item.size[0]
     if least < 0.0 and style.aspect_ratio > 0.0 and height >= 0.0:
         least = across(style, item, u32(0), height)
-    item.contribution[0] = least
-    if least < 0.0 or held_by_basis(tree, node):
-        return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(tree, node), u32(WIDTH_ITEM_END))
-    return contribute(tree, node, least, least)
+    kept = addressof((tree.work + node).item)
+    write_resolved(kept, item)
+    kept.contribution[0] = least
+    if least < 0.0 or held_by_basis(container, style):
+        return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(style, item), u32(WIDTH_ITEM_END))
+    return contribute(kept, item, least, least)
 
 
 @device
-def held_by_basis(tree: Ptr[LayoutTree], node: i32) -> bool:
+def held_by_basis(container: Ptr[NodeStyle], style: Ptr[NodeStyle]) -> bool:
     """Whether an item is no wider than its flex basis, or no narrower: in a row, if it does not grow, or not shrink."""
-    style = tree.styles + node
-    parent = parent_of(tree, node)
-    if is_block(tree, parent) or main_axis(tree, parent) != 0 or style.flex_basis.unit != UNIT_PX:
+    if is_block(container) or main_axis(container) != 0 or style.flex_basis.unit != UNIT_PX:
         return False
     return style.flex_grow == 0.0 or style.flex_shrink == 0.0
 
@@ -92,21 +91,27 @@ def held_by_basis(tree: Ptr[LayoutTree], node: i32) -> bool:
 @device(inline=False)
 def end_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     """The widths of the content are known."""
-    style = tree.styles + node
-    work = tree.work + node
-    least = work.answers.least_width + work.item.edge[0]
-    most = work.answers.most_width + work.item.edge[0]
+    container: NodeStyle
+    container = (tree.styles + parent_of(tree, node))[0]
+    style: NodeStyle
+    style = (tree.styles + node)[0]
+    work: NodeWork
+    work = (tree.work + node)[0]
+    item = addressof(work.item)
+    narrow = work.answers.least_width + item.edge[0]
+    least = narrow
+    most = work.answers.most_width + item.edge[0]
     if style.size[0].unit == UNIT_MIN_CONTENT:
         most = least
     if style.size[0].unit == UNIT_MAX_CONTENT:
         least = most
-    item = addressof(work.item)
     least = transferred(style, item, u32(0), least)
     most = transferred(style, item, u32(0), most)
     if item.contribution[0] >= 0.0:
         least = item.contribution[0]
         most = least
-    if held_by_basis(tree, node):
+    kept = addressof((tree.work + node).item)
+    if held_by_basis(container, style):
         base = boxed(style, item, u32(0), style.flex_basis.value)
         if style.flex_grow == 0.0:
             least = min(least, base)
@@ -114,18 +119,20 @@ def end_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         if style.flex_shrink == 0.0:
             least = max(least, base)
             most = max(most, base)
-        if least_is_auto(tree, parent_of(tree, node), node, u32(0)):
-            item.least[0] = auto_least(tree, node, u32(0), work.answers.least_width + item.edge[0])
-    return contribute(tree, node, least, most)
+        if least_is_auto(container, style, u32(0)):
+            item.least[0] = auto_least(style, item, u32(0), narrow)
+            kept.least[0] = item.least[0]
+    return contribute(kept, item, least, most)
 
 
 @device
-def contribute(tree: Ptr[LayoutTree], node: i32, least: f32, most: f32) -> u32:
-    item = addressof((tree.work + node).item)
+def contribute(kept: Ptr[Item], item: Ptr[Item], least: f32, most: f32) -> u32:
+    """Write what an item takes in its parent."""
     margins = item.margin[0] + item.margin[1]
-    item.contribution[0] = max(clamp(least, item.least[0], item.most[0]) + margins, 0.0)
-    item.contribution[1] = max(clamp(most, item.least[0], item.most[0]) + margins, 0.0)
-    item.used[0] = item.contribution[1] - margins
+    widest = max(clamp(most, item.least[0], item.most[0]) + margins, 0.0)
+    kept.contribution[0] = max(clamp(least, item.least[0], item.most[0]) + margins, 0.0)
+    kept.contribution[1] = widest
+    kept.used[0] = widest - margins
     return u32(DONE)
 
 
@@ -133,8 +140,8 @@ def contribute(tree: Ptr[LayoutTree], node: i32, least: f32, most: f32) -> u32:
 def sum_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Put the widths of the children side by side or one above the other."""
     work = tree.work + node
-    row = main_axis(tree, node) == 0
-    several = wraps(tree, node)
+    row = main_axis(tree.styles + node) == 0
+    several = wraps(tree.styles + node)
     wanted = wanted_lines(tree, node)
     limit = work.height if work.height >= 0.0 else work.limit
     # A column of several lines is as wide as its lines, which depend on how high the items are.
@@ -153,12 +160,10 @@ def sum_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
         else:
             least = max(least, item.contribution[0])
             most = max(most, item.contribution[1])
-        if lines_matter:
-            send(tree, node, child, u32(LINE_ITEM))
         count += 1
         child = next_item(tree, child)
     if lines_matter:
-        return u32(WIDTHS_LINES)
+        return after(u32(WIDTHS_LINES), u32(LINE_ITEM))
     if row and wanted > 1:
         most = longest_line(tree, node, break_lines(tree, node, u32(0), f32(INFINITE), gap), u32(0), gap)
     return answer_widths(tree, node, least, most)
@@ -168,19 +173,19 @@ def sum_widths(tree: Ptr[LayoutTree], node: i32) -> u32:
 def begin_line_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Errand: how high is this item of a column, as wide as it likes to be?"""
     item = addressof((tree.work + node).item)
-    item.base = style_base(tree, parent_of(tree, node), node, u32(1), f32(INDEFINITE))
+    item.base = style_base(tree.styles + parent_of(tree, node), tree.styles + node, item, u32(1), f32(INDEFINITE))
     if item.base >= 0.0:
         item.used[1] = clamp(item.base, item.least[1], item.most[1])
         return u32(DONE)
     width = content_size(item, u32(0), item.used[0])
-    return ask_height(tree, node, width, line_limit(tree, node), u32(LINE_ITEM_END))
+    return ask_height(tree, node, width, line_limit(tree.styles + node, item), u32(LINE_ITEM_END))
 
 
 @device(inline=False)
 def end_line_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     width = content_size(item, u32(0), item.used[0])
-    height = answered_height(tree, node, width, line_limit(tree, node)) + item.edge[1]
+    height = answered_height(tree, node, width, line_limit(tree.styles + node, item)) + item.edge[1]
     item.used[1] = clamp(height, item.least[1], item.most[1])
     return u32(DONE)
 

@@ -1,7 +1,7 @@
 """Phase 4, layout: run when a style, a text or the screen has changed; the boxes of before hold otherwise."""
 
-from lanewise.desktop.layout.asking import mark_dirty
 from lanewise.desktop.layout.engine import run_layout
+from lanewise.desktop.layout.rechecking import forget_answers, mark_dirty
 from lanewise.desktop.numbers import CLIPS, LIST
 from lanewise.desktop.state import Desk
 from lanewise.lang import Ptr, device, i32, threadgroup_barrier, u32
@@ -15,7 +15,7 @@ def arrange(desk: Ptr[Desk], me: u32):
     """Lay out the tree if something asked for it; all threads of the group take part."""
     if desk.frame.relayout != 0:
         if desk.frame.relayout == ALL_ANEW and me < desk.frame.widgets:
-            mark_dirty(desk.layout, i32(me))
+            forget_answers(desk.layout, i32(me))
         threadgroup_barrier()
         run_layout(desk.layout)
         threadgroup_barrier()
