@@ -19,7 +19,7 @@ from lanewise.desktop.phases.arrange import ALL_ANEW
 from lanewise.desktop.state import Desk, FrameState, InputEvent, InputRing, Notice, Row, Scratch, Typeface, Widget
 from lanewise.desktop.text import LINE_HEIGHT
 from lanewise.devices.arrays import DeviceArray
-from lanewise.devices.base import Buffer, Device
+from lanewise.devices.base import Buffer, Device, Launch
 from lanewise.errors import ArgumentError
 from lanewise.lang.types import u32
 
@@ -197,7 +197,7 @@ class Machine:
         """Run one frame at this time, and wait for it."""
         if self._events:
             self.fill_ring()
-        self.launch(time_ms)
+        self.launch(time_ms).wait_quietly()
         state = self._arrays["frame"].get()
         notices = np.zeros(0, Notice.dtype)
         if state["notices"]:
@@ -205,13 +205,16 @@ class Machine:
             notices = all_of_them[all_of_them["kind"] != 0]
         return Frame(state, notices)
 
-    def launch(self, time_ms: int) -> None:
+    def launch(self, time_ms: int) -> Launch:
         """Begin a frame with the events that are in the ring; returns at once."""
-        self._frame_kernel[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms & 0xFFFFFFFF)
+        launched: Launch = self._frame_kernel[limits.THREADS, limits.THREADS](
+            self._arrays["desk"], time_ms & 0xFFFFFFFF
+        )
         if not self.one_group:
             tiles = self._arrays["tiles"].shape[0]
             threads = tiles * DRAW_GROUP if self.device.stream_handle is not None else tiles
-            draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
+            launched = draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
+        return launched
 
     def pixels(self) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
         """The screen: height x width x 4 bytes, red, green, blue, alpha."""

@@ -42,6 +42,9 @@ _THREADS_IN_TURN = 4
 """How many threads of a large launch one hardware thread runs in turn: enough loads in flight, still many groups."""
 _SPINS_BEFORE_SLEEP = 200
 _SLEEP_SECONDS = 50e-6
+_QUIET_PART = 8
+"""A quiet wait looks again when another of so many parts of the time that it has taken is over: it ends that much later
+at most, and looks the less often the longer it takes."""
 _MOST_HELD = 256
 """How many launches with other libraries' arrays may be under way: beyond, a launch waits for the ones before it."""
 _process_faulted = False
@@ -77,6 +80,9 @@ class CudaLaunch(Launch):
 
     def wait(self, timeout: float | None = None) -> bool:
         return self._device.wait(timeout)
+
+    def wait_quietly(self) -> None:
+        self._device.wait_quietly()
 
     @property
     def done(self) -> bool:
@@ -370,6 +376,13 @@ class CudaDevice(Device):
         if self._trapped:
             raise self._trapped.popleft()
         return True
+
+    def wait_quietly(self) -> None:
+        """Wait as `wait` does, without spinning: for who waits again and again for work of much less than a second."""
+        started = time.perf_counter()
+        while not self.idle():
+            time.sleep(max(_SLEEP_SECONDS, (time.perf_counter() - started) / _QUIET_PART))
+        self.wait()
 
     def _finish(self, timeout: float | None = None) -> bool:
         """Wait until the stream is idle, in small steps, so that Ctrl-C gets through; False if the time ran out."""
