@@ -25,6 +25,7 @@ from lanewise.lang.types import u32
 
 Array = np.ndarray[Any, Any]
 DRAW_GROUP = 256
+NO_NOTICES = np.zeros(0, Notice.dtype)
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class Machine:
             self.fill_ring()
         self.launch(time_ms).wait_quietly()
         state = self._arrays["frame"].get()
-        notices = np.zeros(0, Notice.dtype)
+        notices = NO_NOTICES
         if state["notices"]:
             all_of_them = self.field("scratch", Scratch, "notices", limits.MAX_NOTICES)
             notices = all_of_them[all_of_them["kind"] != 0]
@@ -207,13 +208,12 @@ class Machine:
 
     def launch(self, time_ms: int) -> Launch:
         """Begin a frame with the events that are in the ring; returns at once."""
-        launched: Launch = self._frame_kernel[limits.THREADS, limits.THREADS](
-            self._arrays["desk"], time_ms & 0xFFFFFFFF
-        )
+        desk = self._arrays["desk"]
+        launched = self.device.launch(self._frame_kernel, limits.THREADS, limits.THREADS, (desk, time_ms & 0xFFFFFFFF))
         if not self.one_group:
             tiles = self._arrays["tiles"].shape[0]
             threads = tiles * DRAW_GROUP if self.device.stream_handle is not None else tiles
-            launched = draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
+            launched = self.device.launch(draw_tiles, threads, DRAW_GROUP, (desk,))
         return launched
 
     def pixels(self) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:

@@ -370,11 +370,7 @@ class CudaDevice(Device):
         """
         if not self._finish(timeout):
             return False
-        for handle, count, first in self._guard(self._engine_now().take_traps):
-            module = next(found.module for found in list(self._loaded.values()) if found.handle == handle)
-            self._trapped.append(trap_error(module, count, first))
-        if self._trapped:
-            raise self._trapped.popleft()
+        self._raise_traps()
         return True
 
     def wait_quietly(self) -> None:
@@ -382,7 +378,14 @@ class CudaDevice(Device):
         started = time.perf_counter()
         while not self.idle():
             time.sleep(max(_SLEEP_SECONDS, (time.perf_counter() - started) / _QUIET_PART))
-        self.wait()
+        self._raise_traps()
+
+    def _raise_traps(self) -> None:
+        for handle, count, first in self._guard(self._engine_now().take_traps):
+            module = next(found.module for found in list(self._loaded.values()) if found.handle == handle)
+            self._trapped.append(trap_error(module, count, first))
+        if self._trapped:
+            raise self._trapped.popleft()
 
     def _finish(self, timeout: float | None = None) -> bool:
         """Wait until the stream is idle, in small steps, so that Ctrl-C gets through; False if the time ran out."""
