@@ -1,6 +1,10 @@
 """When a running desktop makes frames, by a clock that the test moves: at beats, and between them for input."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ from lanewise.desktop.display.pace import Alarm, Pace
 from lanewise.desktop.display.runner import Runner
 from lanewise.desktop.display.times import Times
 
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "desktop_pace.py"
 RATE = 100
 PERIOD = 1 / RATE
 MOVE = {"event_type": "pointer_move", "x": 5, "y": 5}
@@ -186,6 +191,29 @@ def test_a_pace_counts_dropped_beats_by_whole_periods():
     pace.begin(0.019)
     pace.end(0.0401)
     assert (pace.dropped, pace.next_start(False)) == (2, pytest.approx(0.04))
+
+
+def test_the_script_runs_a_restless_desktop_and_says_what_it_measured():
+    ended = subprocess.run(
+        [sys.executable, SCRIPT, "--device", "cpu", "--minutes", "0.01", "--size", "64x64", "--widgets", "20"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
+    first, minute, whole = ended.stdout.splitlines()
+    assert first.startswith("19 widgets, 64 x 64, 120 Hz, all groups on <cpu: ")
+    assert whole == f"all of it: {minute}"
+    figures = re.fullmatch(
+        r" *(\d+) s: +([\d.]+) beats/s kept, \d+ dropped, +([\d.]+) frames/s; frame [\d.]+ ms \(p99 [\d.]+\); "
+        r"(\d+) events, input to frame [\d.]+ ms \(p99 [\d.]+\); host CPU [\d.]+% of a core, [\d.]+ ms a frame; "
+        r"memory \+[\d.]+ MiB",
+        minute,
+    )
+    assert figures, minute
+    beats, frames, events = float(figures[2]), float(figures[3]), int(figures[4])
+    assert 0 < beats <= frames
+    assert events > 0
 
 
 # --- statistics ------------------------------------------------------------------------------------------------------
