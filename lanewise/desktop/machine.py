@@ -19,12 +19,13 @@ from lanewise.desktop.phases.arrange import ALL_ANEW
 from lanewise.desktop.state import Desk, FrameState, InputEvent, InputRing, Notice, Row, Scratch, Typeface, Widget
 from lanewise.desktop.text import LINE_HEIGHT
 from lanewise.devices.arrays import DeviceArray
-from lanewise.devices.base import Buffer, Device
+from lanewise.devices.base import Buffer, Device, Launch
 from lanewise.errors import ArgumentError
 from lanewise.lang.types import u32
 
 Array = np.ndarray[Any, Any]
 DRAW_GROUP = 256
+NO_NOTICES = np.zeros(0, Notice.dtype)
 
 
 @dataclass(frozen=True)
@@ -198,23 +199,25 @@ class Machine:
         """Run one frame at this time, and wait for it."""
         if self._events:
             self.fill_ring()
-        self.launch(time_ms)
+        self.launch(time_ms).wait_quietly()
         state = self._arrays["frame"].get()
-        notices = np.zeros(0, Notice.dtype)
+        notices = NO_NOTICES
         if state["notices"]:
             all_of_them = self.field("scratch", Scratch, "notices", limits.MAX_NOTICES)
             notices = all_of_them[all_of_them["kind"] != 0]
         return Frame(state, notices)
 
-    def launch(self, time_ms: int) -> None:
+    def launch(self, time_ms: int) -> Launch:
         """Begin a frame with the events that are in the ring; returns at once."""
-        self._frame_kernel[limits.THREADS, limits.THREADS](self._arrays["desk"], time_ms & 0xFFFFFFFF)
+        desk = self._arrays["desk"]
+        launched = self.device.launch(self._frame_kernel, limits.THREADS, limits.THREADS, (desk, time_ms & 0xFFFFFFFF))
         if not self.one_group:
             tiles = threads = self._arrays["tiles"].shape[0]
             if self.device.stream_handle is not None:
                 threads = tiles * limits.BLOCKS * 32
-                fill_bins[tiles * 32, DRAW_GROUP](self._arrays["desk"])
-            draw_tiles[threads, DRAW_GROUP](self._arrays["desk"])
+                self.device.launch(fill_bins, tiles * 32, DRAW_GROUP, (desk,))
+            launched = self.device.launch(draw_tiles, threads, DRAW_GROUP, (desk,))
+        return launched
 
     def pixels(self) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
         """The screen: height x width x 4 bytes, red, green, blue, alpha."""

@@ -62,6 +62,10 @@ class Launch(ABC):
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all threads are done; False if the time ran out first."""
 
+    def wait_quietly(self) -> None:
+        """Wait as `wait` does, but rather a little too long than with a core that is busy waiting."""
+        self.wait()
+
     @property
     @abstractmethod
     def done(self) -> bool:

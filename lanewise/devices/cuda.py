@@ -42,6 +42,9 @@ _THREADS_IN_TURN = 4
 """How many threads of a large launch one hardware thread runs in turn: enough loads in flight, still many groups."""
 _SPINS_BEFORE_SLEEP = 200
 _SLEEP_SECONDS = 50e-6
+_QUIET_PART = 8
+"""A quiet wait looks again when another of so many parts of the time that it has taken is over: it ends that much later
+at most, and looks the less often the longer it takes."""
 _MOST_HELD = 256
 """How many launches with other libraries' arrays may be under way: beyond, a launch waits for the ones before it."""
 _process_faulted = False
@@ -77,6 +80,9 @@ class CudaLaunch(Launch):
 
     def wait(self, timeout: float | None = None) -> bool:
         return self._device.wait(timeout)
+
+    def wait_quietly(self) -> None:
+        self._device.wait_quietly()
 
     @property
     def done(self) -> bool:
@@ -364,12 +370,22 @@ class CudaDevice(Device):
         """
         if not self._finish(timeout):
             return False
+        self._raise_traps()
+        return True
+
+    def wait_quietly(self) -> None:
+        """Wait as `wait` does, without spinning: for who waits again and again for work of much less than a second."""
+        started = time.perf_counter()
+        while not self.idle():
+            time.sleep(max(_SLEEP_SECONDS, (time.perf_counter() - started) / _QUIET_PART))
+        self._raise_traps()
+
+    def _raise_traps(self) -> None:
         for handle, count, first in self._guard(self._engine_now().take_traps):
             module = next(found.module for found in list(self._loaded.values()) if found.handle == handle)
             self._trapped.append(trap_error(module, count, first))
         if self._trapped:
             raise self._trapped.popleft()
-        return True
 
     def _finish(self, timeout: float | None = None) -> bool:
         """Wait until the stream is idle, in small steps, so that Ctrl-C gets through; False if the time ran out."""

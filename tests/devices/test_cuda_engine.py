@@ -194,6 +194,25 @@ def test_launches_with_foreign_arrays_are_held_up_to_a_bound(fake, device, owned
     assert not device._held
 
 
+@pytest.mark.parametrize("takes", [0.0, 70e-6, 1e-3, 10e-3])
+def test_a_quiet_wait_sleeps_between_looks_and_ends_an_eighth_too_late_at_most(fake, device, monkeypatch, takes):
+    clock = SimpleNamespace(now=0.0)
+
+    def sleep(seconds):
+        clock.now += seconds
+        fake.busy = clock.now < takes
+
+    monkeypatch.setattr(cuda.time, "perf_counter", lambda: clock.now)
+    monkeypatch.setattr(cuda.time, "sleep", sleep)
+    array = device.zeros(4, f32)
+    fake.busy = takes > 0
+    launch = kernels.scale[4](array, device.zeros(4, f32), 4, 1.0)
+    fake.calls.clear()
+    launch.wait_quietly()
+    assert takes <= clock.now <= takes * 9 / 8 + 50e-6
+    assert len(fake.named("cuStreamQuery")) <= 40
+
+
 def test_memory_that_the_driver_reads_later_is_copied_first(fake, device):
     array, host = device.empty(4, f32), np.ones(4, np.float32)
     fake.calls.clear()

@@ -153,6 +153,16 @@ def test_an_assertion_names_the_lowest_thread_and_counts_all(device):
     assert caught.value.line == line_of(kernels.need_even, "assert")
 
 
+def test_a_quiet_wait_is_over_when_all_threads_are_and_raises_what_they_trapped_on(device):
+    x = device.array([2, 4], i32)
+    launch = kernels.need_even[2](x)
+    launch.wait_quietly()
+    assert launch.done
+    x.set([1, 4])
+    with pytest.raises(lw.TrapError):
+        kernels.need_even[2](x).wait_quietly()
+
+
 def test_an_error_nobody_waited_for_is_raised_by_the_next_get_once(device):
     x = device.array([1, 3], i32)
     kernels.need_even[2](x)

@@ -7,12 +7,13 @@ import time
 from collections import deque
 from typing import Any
 
-from lanewise.desktop.display.runner import KEPT_TIMES
 from lanewise.desktop.numbers import EVENT_NAMES
 from lanewise.desktop.ui import Desktop
 from lanewise.errors import LanewiseError
 
 RATE = 120
+KEPT_TIMES = 4096
+"""How many frame times are remembered."""
 
 
 class CanvasView:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lanewise.desktop import limits
+from lanewise.desktop.display.pace import Alarm, Pace
+from lanewise.desktop.display.times import Stats, Times
 from lanewise.desktop.ui import Desktop
 from lanewise.desktop.ui.events import Input, read_event
 
-KEPT_TIMES = 4096
-"""How many frame times and latencies are remembered for statistics."""
 MOST_WAITING = 4096
 """Events that may be in line: who sends more than frames can take does not fill memory."""
 BLINK_SECONDS = 0.1
@@ -25,47 +23,26 @@ BLINK_SECONDS = 0.1
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True)
-class Stats:
-    """What frames took, in milliseconds: the middle one and the slowest of a hundred."""
-
-    frames: int
-    dropped: int
-    """Beats of the display that passed while a frame took too long."""
-    frame_ms: float
-    frame_ms_p99: float
-    latency_ms: float
-    """From an event's arrival to the end of the frame that shows it."""
-    latency_ms_p99: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.frames:,} frames, {self.dropped:,} dropped; frame {self.frame_ms:.2f} ms "
-            f"(p99 {self.frame_ms_p99:.2f}), input to frame {self.latency_ms:.2f} ms (p99 {self.latency_ms_p99:.2f})"
-        )
-
-
 class Runner:
     """Runs a desktop on a thread of its own until it is closed. Events may come from any thread.
 
     `on_tiles` is called on that thread after a frame that drew something, with the numbers of its tiles and their
-    pixels, while somebody watches; it must not wait.
+    pixels, while somebody watches; it must not wait. The alarm is its clock and its sleep.
     """
 
-    def __init__(self, desktop: Desktop, rate: float = 120) -> None:
+    def __init__(self, desktop: Desktop, rate: float = 120, alarm: Alarm | None = None) -> None:
         self.desktop = desktop
-        self.period = 1 / rate
         self.on_tiles: Callable[[Array, Array], None] | None = None
         self.failure: BaseException | None = None
+        self._alarm = alarm or Alarm()
+        self._pace = Pace(rate, self._alarm.now())
         self._events: deque[tuple[list[Input], float]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
-        self._wake = threading.Event()
         self._closing = False
         self._watchers = 0
-        self._frame_times: deque[float] = deque(maxlen=KEPT_TIMES)
-        self._latencies: deque[float] = deque(maxlen=KEPT_TIMES)
         self._frames = 0
-        self._dropped = 0
+        self._frame_times = Times()
+        self._latencies = Times()
         self._thread = threading.Thread(target=self._run, name="lanewise-desktop", daemon=True)
 
     def start(self) -> None:
@@ -75,7 +52,7 @@ class Runner:
     def close(self) -> None:
         """Stop after the frame under way, and raise what went wrong on the way."""
         self._closing = True
-        self._wake.set()
+        self._alarm.ring()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
         if self.failure is not None:
@@ -92,15 +69,15 @@ class Runner:
         What is wrong with it is raised here, to who sends it, and not in the frame.
         """
         inputs = read_event(event)
-        if len(self._events) >= MOST_WAITING:
+        if not inputs or len(self._events) >= MOST_WAITING:
             return
-        self._events.append((inputs, time.perf_counter()))
-        self._wake.set()
+        self._events.append((inputs, self._alarm.now()))
+        self._alarm.ring()
 
     def call(self, function: Callable[[], Any]) -> None:
         """Call a function between two frames, on the desktop's own thread."""
         self._calls.append(function)
-        self._wake.set()
+        self._alarm.ring()
 
     def watch(self, watchers: int) -> None:
         """Say how many watch: for none no pixel leaves the device; when somebody comes, all of them do once."""
@@ -114,43 +91,37 @@ class Runner:
 
     def stats(self) -> Stats:
         """What frames have taken so far."""
-
-        def parts(times: deque[float]) -> tuple[float, float]:
-            found = np.array(times or [0.0]) * 1000
-            return float(np.median(found)), float(np.percentile(found, 99))
-
-        return Stats(self._frames, self._dropped, *parts(self._frame_times), *parts(self._latencies))
+        frame_times, latencies = self._frame_times.copy(), self._latencies.copy()
+        return Stats(self._frames, self._pace.beats, self._pace.dropped, frame_times, latencies)
 
     def _run(self) -> None:
         try:
             self.desktop.step()  # compiles, and is no frame that anybody waits for
-            beat = time.perf_counter()
+            self._pace.rest_until(self._alarm.now())
             while not self._closing:
-                busy = self._calls or self._events or self.desktop.restless
-                if not busy:
-                    last = self.desktop.last
-                    busy = last is not None and bool(last.state["blinks"])
-                    self._wake.wait(BLINK_SECONDS if busy else 1.0)
-                    beat = time.perf_counter()
-                self._wake.clear()
-                if busy or self._calls or self._events:
-                    self._frame()
-                beat = self._next_beat(beat)
+                self._turn()
         except BaseException as failure:
             self.failure = failure
 
-    def _next_beat(self, beat: float) -> float:
-        """Sleep until the display's next beat; those that have passed are dropped frames."""
-        now = time.perf_counter()
-        due = beat + self.period
-        if now > due:
-            missed = int((now - due) / self.period)
-            self._dropped += missed
-            due += missed * self.period
-        time.sleep(max(0.0, due - now))
-        return due
+    def _turn(self) -> None:
+        """Make a frame if it is time for one; else sleep until it is, or until there may be something new to do."""
+        input_waits = bool(self._events) or self.desktop.machine.waiting > 0
+        if input_waits or self._calls or self.desktop.restless:
+            left = self._pace.next_start(input_waits) - self._alarm.now()
+            if left <= 0:
+                self._frame()
+            else:
+                self._alarm.sleep(left)
+            return
+        last = self.desktop.last
+        blinks = last is not None and bool(last.state["blinks"])
+        rung = self._alarm.sleep(BLINK_SECONDS if blinks else None)
+        self._pace.rest_until(self._alarm.now())
+        if not rung:
+            self._frame()
 
     def _frame(self) -> None:
+        self._pace.begin(self._alarm.now())
         while self._calls:
             self._calls.popleft()()
         arrivals = []
@@ -158,11 +129,13 @@ class Runner:
             inputs, arrived = self._events.popleft()
             self.desktop.put_in_line(inputs)
             arrivals.append(arrived)
-        started = time.perf_counter()
+        started = self._alarm.now()
         frame = self.desktop.step()
-        ended = time.perf_counter()
+        ended = self._alarm.now()
         self._frames += 1
-        self._frame_times.append(ended - started)
-        self._latencies.extend(ended - arrived for arrived in arrivals)
+        self._frame_times.add(ended - started)
+        for arrived in arrivals:
+            self._latencies.add(ended - arrived)
         if self._watchers and self.on_tiles is not None and frame.state["dirty_tiles"]:
             self.on_tiles(*self.desktop.machine.dirty_tiles(frame))
+        self._pace.end(self._alarm.now())

@@ -25,6 +25,7 @@ from lanewise.errors import ArgumentError
 
 THEMES = ("light", "dark")
 A_THEME = one_of(*THEMES)
+A_TIME = or_none(WHOLE)
 A_DEVICE = Expected("the name of a device, or a device", lambda value: isinstance(value, str | Device))
 
 
@@ -145,7 +146,7 @@ class Desktop:
 
     def send(self, event: Mapping[str, Any], time_ms: int | None = None) -> None:
         """Put an event in line, in the vocabulary of rendercanvas; kinds that mean nothing here are left out."""
-        check("send", or_none(WHOLE), time_ms=time_ms)
+        check("send", A_TIME, time_ms=time_ms)
         self.put_in_line(read_event(event), time_ms)
 
     def put_in_line(self, inputs: Sequence[Input], time_ms: int | None = None) -> None:
@@ -156,7 +157,7 @@ class Desktop:
 
     def step(self, time_ms: int | None = None) -> Frame:
         """Run one frame; then the Python handlers of what happened in it."""
-        check("step", or_none(WHOLE), time_ms=time_ms)
+        check("step", A_TIME, time_ms=time_ms)
         frame = self.machine.step(self.now_ms() if time_ms is None else time_ms)
         self.last = frame
         for notice in frame.notices:
