@@ -18,7 +18,7 @@ from lanewise.arm64.graphs import components
 from lanewise.arm64.units import Unit
 
 _MOST = 600
-"""Places from which on calls are no longer written out."""
+"""Places from which on calls are no longer written out, nor functions on their own that have as many in common."""
 
 
 @dataclass
@@ -67,6 +67,8 @@ def copied_places(unit: Unit) -> Plan:
     heads = {target: None for block in unit.blocks.values() if block.calls for target in block.jumps}
     roots = [copier.root(head) for head in (*sorted(unit.entries - heads.keys())[:1], *heads) if head in unit.blocks]
     roots += [copier.root(address) for address in unit.blocks if not copier.has(address)]
+    if copier.count > _MOST:  # most of what they have is the same: each would have it again
+        return single_places(unit)
     copier.write_out_calls()
     entries: dict[int, int] = {}
     for address in sorted(unit.entries | (heads.keys() & unit.blocks.keys())):
@@ -92,6 +94,11 @@ class _Copier:
         self._calls: deque[tuple[_Context, Block]] = deque()
         self._inside: dict[tuple[_Context, int], _Context] = {}
         """What is written in the place of calls, by where these are."""
+
+    @property
+    def count(self) -> int:
+        """How many places there are."""
+        return len(self._numbers)
 
     def has(self, address: int) -> bool:
         """Whether there is a place for a block."""
@@ -126,10 +133,10 @@ class _Copier:
     def write_out_calls(self) -> None:
         """Put functions in the place of their calls, those that are near a root first."""
         around = self._that_call_themselves()
-        while self._calls and len(self._numbers) < _MOST:
+        while self._calls and self.count < _MOST:
             context, block = self._calls.popleft()
             for target in block.jumps:
-                if target in self._blocks and target not in around:
+                if target in self._blocks and target not in around and block.back in self._blocks:
                     assert block.back is not None
                     inside = self._inside[context, block.address] = _Context(target, context, block.back)
                     self._place(inside, target)
