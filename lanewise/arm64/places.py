@@ -17,8 +17,10 @@ from lanewise.arm64.finding import Block, is_return
 from lanewise.arm64.graphs import components
 from lanewise.arm64.units import Unit
 
-_MOST = 600
-"""Places from which on calls are no longer written out, nor functions on their own that have as many in common."""
+_MOST, _MOST_WORDS = 600, 3000
+"""Places from which on calls are no longer written out, nor functions on their own that have as many in common; and
+instructions in them. Compilers take the longer the more ways out there are, and each access to memory is one: 7,000
+instructions took LLVM and ptxas a minute, and 3,600 a quarter of that."""
 
 
 @dataclass
@@ -65,9 +67,10 @@ def copied_places(unit: Unit) -> Plan:
     """Blocks once for each way of calls that leads to them."""
     copier = _Copier(unit.blocks)
     heads = {target: None for block in unit.blocks.values() if block.calls for target in block.jumps}
-    roots = [copier.root(head) for head in (*sorted(unit.entries - heads.keys())[:1], *heads) if head in unit.blocks]
+    first = next(iter(unit.blocks))  # where the program begins, if that is known
+    roots = [copier.root(head) for head in dict.fromkeys((first, *heads)) if head in unit.blocks]
     roots += [copier.root(address) for address in unit.blocks if not copier.has(address)]
-    if copier.count > _MOST:  # most of what they have is the same: each would have it again
+    if len(copier) > _MOST:  # most of what they have is the same: each would have it again
         return single_places(unit)
     copier.write_out_calls()
     entries: dict[int, int] = {}
@@ -94,9 +97,10 @@ class _Copier:
         self._calls: deque[tuple[_Context, Block]] = deque()
         self._inside: dict[tuple[_Context, int], _Context] = {}
         """What is written in the place of calls, by where these are."""
+        self._words = 0
+        """Instructions in all places."""
 
-    @property
-    def count(self) -> int:
+    def __len__(self) -> int:
         """How many places there are."""
         return len(self._numbers)
 
@@ -123,6 +127,7 @@ class _Copier:
                 continue
             self._numbers[context, address] = len(self._numbers)
             block = self._blocks[address]
+            self._words += len(block.words)
             if block.calls:
                 self._calls.append((context, block))
             else:
@@ -133,7 +138,7 @@ class _Copier:
     def write_out_calls(self) -> None:
         """Put functions in the place of their calls, those that are near a root first."""
         around = self._that_call_themselves()
-        while self._calls and self.count < _MOST:
+        while self._calls and len(self) < _MOST and self._words < _MOST_WORDS:
             context, block = self._calls.popleft()
             for target in block.jumps:
                 if target in self._blocks and target not in around and block.back in self._blocks:

@@ -162,6 +162,23 @@ def test_what_is_called_stands_in_the_place_of_its_calls():
     assert not {plan.entries[4 * TWICE], plan.entries[4 * INNER]} & reached  # lanes that come from elsewhere stay apart
 
 
+def test_calls_of_long_functions_are_written_out_while_there_are_few_instructions():
+    """Else a program of a thousand instructions could take minutes to compile."""
+    long = [word for _ in range(8) for word in [*[add_imm(1, 1, 1)] * 60, subs_imm(2, 2, 1), bne(-61)]]
+    calls = [bl(-len(long) - 1 - at) for at in range(40)]
+    plan = plan_of(program(*long, RET, *calls, hlt()), [4 * len(long) + 4])
+    for at in (0, 4 * 62):
+        assert 2 <= sum(place.block.address == at for place in plan.places) < 10
+
+
+def test_a_function_is_there_on_its_own_once_wherever_lanes_come_to_it():
+    """Those that come to its midst are to meet those that came by its beginning."""
+    plan = plan_of(program(add_imm(1, 1, 1), subs_imm(2, 2, 1), bne(-1), RET, bl(-4), hlt()), [16])
+    assert [place.block.address for place in plan.places if place.returns is None].count(4) == 2  # one is in the call
+    loop, head = plan.places[plan.entries[4]], plan.places[plan.entries[0]]
+    assert loop.number in head.ways.values()
+
+
 def test_a_return_of_what_was_written_out_has_one_way():
     for place in plan_of_code().places:
         if place.returns is not None:
