@@ -251,3 +251,12 @@ def test_a_loop_that_is_entered_at_its_head_alone_has_no_guard():
     places = [Place(0, Block(0), {4: 1}), Place(1, Block(4), {4: 1, 8: 2}), Place(2, Block(8), {4: 1})]
     assert find_guards(Plan(places, {0: 0, 4: 1})).guards == []
     assert [guard.heads for guard in find_guards(Plan(places, {0: 0, 8: 2})).guards] == [[1]]
+
+
+def test_loops_may_be_inside_each_other_hundreds_of_times():
+    count = 700
+    places = [Place(at, Block(4 * at), {4 * way: way for way in (at - 1, at + 1) if way >= 0}) for at in range(count)]
+    places.append(Place(count, Block(4 * count)))
+    guards = find_guards(Plan(places, {4 * at: at for at in range(count + 1)})).guards
+    assert [guard.heads for guard in guards] == [[at] for at in range(count - 1)]
+    assert guards[0].inside[count - 1] is guards[1]
