@@ -75,8 +75,8 @@ class ParallelCPU:
         self._loaded: Any = None
         """What the runner runs now."""
         self._warps = Warps(self._lanes)
-        self._ran = 0
-        """Instructions that all lanes had run when the last slice was over."""
+        self._ran: int | None = None
+        """Instructions that all lanes had run when the last slice was over, if that was counted."""
 
     def __repr__(self) -> str:
         kind = "of its own" if self._spacing else "shared"
@@ -130,7 +130,7 @@ class ParallelCPU:
 
     def begin_anew(self) -> None:
         """Have lanes and their memory be as they were at first: all 0."""
-        self._translation = None
+        self._translation = self._ran = None
         self.runner.clear(self._memory)
         for words in (self._states, self._summaries, self._answers, self._modified):
             self.device.fill(words.buffer, 0, words.nbytes)
@@ -406,14 +406,19 @@ class ParallelCPU:
         length = self._warps.slice_of(slices.length)
         words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = length, slices.interpreted, 0
         words[lane.PER_WARP] = self._warps.lanes
+        if not self.runner.far or self._warps.settled:
+            return self.runner.run(words, self._lanes, active)
+        had = 0 if words[lane.FRESH] else self._counted() if self._ran is None else self._ran
         before = time.perf_counter()
         going = self.runner.run(words, self._lanes, active)
-        if self.runner.far and not self._warps.settled:
-            seconds = time.perf_counter() - before
-            had = 0 if words[lane.FRESH] else self._ran
-            self._ran = int(self._copied(self._summaries)[:, lane.SUMMARY.index(lane.CYCLES)].sum())
-            self._warps.ran(length, self._ran - had, seconds)
+        seconds = time.perf_counter() - before
+        self._ran = self._counted()
+        self._warps.ran(length, self._ran - had, seconds)
         return going
+
+    def _counted(self) -> int:
+        """Instructions that all lanes have run."""
+        return int(self._copied(self._summaries)[:, lane.SUMMARY.index(lane.CYCLES)].sum())
 
     def load_anew(self) -> None:
         """Have lanes go on by the best code that there is by now."""
@@ -431,7 +436,7 @@ class ParallelCPU:
             table = self.runner.load(translation, self.debugger.active)
             self._units = self.device.array(np.frombuffer(table, np.uint32)) if table else None
             self._loaded = wanted
-            self._warps = Warps(self._lanes)
+            self._warps, self._ran = Warps(self._lanes), None  # those that were settled were not counted
         words = np.zeros(lane.RUN_WORDS, np.uint64)
         words[lane.MEMORY], words[lane.SIZE] = self._memory.address, self._size
         words[lane.LANES], words[lane.SPACING], words[lane.START] = self._lanes, self._spacing, self._start

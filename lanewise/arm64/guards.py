@@ -38,8 +38,7 @@ class Guarded:
 def find_guards(plan: Plan) -> Guarded:
     """Guards for all loops that need them."""
     finder = _Finder(plan)
-    first = finder.first_guards({place.number for place in plan.places})
-    return Guarded(finder.guards, first, {head: guard for guard in finder.guards for head in guard.heads})
+    return Guarded(finder.guards, finder.first, {head: guard for guard in finder.guards for head in guard.heads})
 
 
 def no_guards(plan: Plan) -> Guarded:
@@ -56,26 +55,32 @@ class _Finder:
             for way in ways:
                 self._from[way].add(number)
         self._entries = set(plan.entries.values())
+        self.first: dict[int, Guard | None] = {}
+        """For each entry the outermost guard on the way to it."""
+        self._left: list[tuple[set[int], dict[int, Guard | None]]] = [(set(self._ways), self.first)]
+        """Places in which loops are still to be found, and where to say which guard each entry there has first: loops
+        inside others may be hundreds, more than calls can be inside others here."""
+        while self._left:
+            self._look(*self._left.pop())
 
-    def first_guards(self, places: set[int]) -> dict[int, Guard | None]:
-        """For each entry among some places the outermost guard on the way to it."""
-        found: dict[int, Guard | None] = {}
+    def _look(self, places: set[int], first: dict[int, Guard | None]) -> None:
+        """Find the outermost loops among some places."""
         for part in components(sorted(places), lambda place: self._among(place, places)):
             entries = sorted(part & self._entries)
             if len(part) > 1 or part & set(self._ways[next(iter(part))]):
-                found |= dict.fromkeys(entries, self._guard(part, entries))
+                first |= dict.fromkeys(entries, self._guard(part, entries))
             else:
-                found |= dict.fromkeys(entries, None)
-        return found
+                first |= dict.fromkeys(entries, None)
 
     def _among(self, place: int, places: set[int]) -> Iterable[int]:
         return [way for way in self._ways[place] if way in places]
 
     def _guard(self, loop: set[int], entries: list[int]) -> Guard | None:
-        """The guard of a loop, if it needs one; those of loops inside come first."""
+        """The guard of a loop, if it needs one; what is inside is looked at later."""
         heads = sorted(place for place in loop if self._from[place] - loop) or entries[:1] or [min(loop)]
-        inside = self.first_guards(loop - set(heads))
+        guard = Guard(len(self.guards), heads)
+        self._left.append((loop - set(heads), guard.inside))
         if len(heads) == 1 and set(entries) <= set(heads):
             return None
-        self.guards.append(guard := Guard(len(self.guards), heads, inside))
+        self.guards.append(guard)
         return guard

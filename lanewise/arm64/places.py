@@ -17,8 +17,10 @@ from lanewise.arm64.finding import Block, is_return
 from lanewise.arm64.graphs import components
 from lanewise.arm64.units import Unit
 
-_MOST = 600
-"""Places from which on calls are no longer written out."""
+_MOST, _MOST_WORDS = 600, 3000
+"""Places from which on calls are no longer written out, nor functions on their own that have as many in common; and
+instructions in them. Compilers take the longer the more ways out there are, and each access to memory is one: 7,000
+instructions took LLVM and ptxas a minute, and 3,600 a quarter of that."""
 
 
 @dataclass
@@ -65,8 +67,11 @@ def copied_places(unit: Unit) -> Plan:
     """Blocks once for each way of calls that leads to them."""
     copier = _Copier(unit.blocks)
     heads = {target: None for block in unit.blocks.values() if block.calls for target in block.jumps}
-    roots = [copier.root(head) for head in (*sorted(unit.entries - heads.keys())[:1], *heads) if head in unit.blocks]
+    first = next(iter(unit.blocks))  # where the program begins, if that is known
+    roots = [copier.root(head) for head in dict.fromkeys((first, *heads)) if head in unit.blocks]
     roots += [copier.root(address) for address in unit.blocks if not copier.has(address)]
+    if len(copier) > _MOST:  # most of what they have is the same: each would have it again
+        return single_places(unit)
     copier.write_out_calls()
     entries: dict[int, int] = {}
     for address in sorted(unit.entries | (heads.keys() & unit.blocks.keys())):
@@ -92,6 +97,12 @@ class _Copier:
         self._calls: deque[tuple[_Context, Block]] = deque()
         self._inside: dict[tuple[_Context, int], _Context] = {}
         """What is written in the place of calls, by where these are."""
+        self._words = 0
+        """Instructions in all places."""
+
+    def __len__(self) -> int:
+        """How many places there are."""
+        return len(self._numbers)
 
     def has(self, address: int) -> bool:
         """Whether there is a place for a block."""
@@ -116,6 +127,7 @@ class _Copier:
                 continue
             self._numbers[context, address] = len(self._numbers)
             block = self._blocks[address]
+            self._words += len(block.words)
             if block.calls:
                 self._calls.append((context, block))
             else:
@@ -126,10 +138,10 @@ class _Copier:
     def write_out_calls(self) -> None:
         """Put functions in the place of their calls, those that are near a root first."""
         around = self._that_call_themselves()
-        while self._calls and len(self._numbers) < _MOST:
+        while self._calls and len(self) < _MOST and self._words < _MOST_WORDS:
             context, block = self._calls.popleft()
             for target in block.jumps:
-                if target in self._blocks and target not in around:
+                if target in self._blocks and target not in around and block.back in self._blocks:
                     assert block.back is not None
                     inside = self._inside[context, block.address] = _Context(target, context, block.back)
                     self._place(inside, target)

@@ -330,10 +330,10 @@ class UnitTranslator(LaneMachine):
             self.emit(f"br {flag.typed}, label %{self._way(place, target)}, label %{self._way(place, behind)}")
 
     def _check_return(self, back: int, target: Value) -> None:
-        """Who does not return to where it was called from ends its launch there: in the next one it is as any other."""
+        """Who does not return to where it was called from goes on by the interpreter: if its launch ended there, it
+        might run a few instructions in the time in which others run all that they may."""
         with self._rarely(self.compare("ne", target, back)):
-            self.emit(f"store {target.typed}, ptr %at.pc")
-            self.emit("br label %stopped")
+            self._stop(LEFT, target, self._left(1))
 
     def _way(self, place: Place, target: Value) -> str:
         """The label of where a place goes on: there, or where it leaves."""

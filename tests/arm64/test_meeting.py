@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from assembler import add, add_imm, b, bne, br, hlt, movz, program, subs_imm
 
@@ -11,12 +12,13 @@ from lanewise.arm64.finding import Block, Code
 from lanewise.arm64.graphs import components
 from lanewise.arm64.guards import find_guards
 from lanewise.arm64.places import Place, Plan, copied_places
+from lanewise.arm64.slices import Slices
 from lanewise.arm64.units import find_units
 
 STACK, FURTHER, LINK, RET = 29, 12, 30, br(30) | 1 << 22
 PUSH, POP = 0xF81F0FBE, 0xF84107BE  # str x30, [x29, #-16]!; ldr x30, [x29], #16
 MARK = 0x1234  # no other test has this code, so that its translations are those of this file
-BEGIN, TWICE, ITSELF, ELSEWHERE, INNER = 0, 14, 22, 30, 32  # words where functions begin
+BEGIN, CODE_END, TWICE, ITSELF, ELSEWHERE, INNER = 0, 13, 14, 22, 30, 32  # words where functions begin, and the end
 
 
 def bl(words):
@@ -74,15 +76,21 @@ def meeting(monkeypatch):
     monkeypatch.setattr(translator, "lanes_meet", lambda gpu: True)
 
 
-def run(device, limit, further, entries):
-    """What lanes have whenever they have run so many instructions, until they stop."""
+def lanes(device, code, further, entries):
+    """Three that are about to run some code."""
     cpu = lw.ParallelCPU(3, 1 << 12, "private", device)
-    cpu.load_program(CODE)
+    cpu.load_program(code)
     for lane in range(3):
         cpu.set_registers_lane(lane, {STACK: 1 << 11, 1: lane, FURTHER: further})
     cpu.set_pc_all(0)
     if entries is not None:
-        cpu.translate(0, len(CODE), entries)
+        cpu.translate(0, len(code), entries)
+    return cpu
+
+
+def run(device, limit, further, entries, code=CODE):
+    """What lanes have whenever they have run so many instructions, until they stop."""
+    cpu = lanes(device, code, further, entries)
     found = []
     while not found or found[-1][0] == ["cycles"] * 3:
         result = cpu.execute(limit)
@@ -101,9 +109,41 @@ def test_lanes_do_what_the_interpreter_does(limit, further, entries, device, mee
     assert run(device, limit, further, entries) == wanted
 
 
-def plan_of_code():
-    (unit,) = find_units(Code(CODE, 0), [0], calls=True, gpu=True)
+def test_who_returns_elsewhere_goes_on_in_the_same_launch(device, meeting):
+    """Else it would run some ten instructions in the time in which others run millions."""
+    cpu = lanes(device, CODE, 4, [0])
+    said, going = cpu.resume(np.zeros((3, 2), np.uint64), 3, Slices(), 2**62)
+    assert not going.some
+    assert said[:, 0].tolist() == [4 * CODE_END] * 3
+
+
+@pytest.mark.parametrize("behind", [[], [0]])
+@pytest.mark.parametrize("limit", [1, 100])
+def test_behind_a_call_there_may_be_nothing(behind, limit, device, meeting):
+    """A call of what does not return may be the last in the code, or have data behind it."""
+    code = program(movz(7, MARK), b(3), add_imm(3, 3, 1), RET, bl(-2), *behind)
+    wanted = run(device, limit, 0, None, code)
+    assert wanted[-1][0] == ["undefined instruction"] * 3
+    assert run(device, limit, 0, [0], code) == wanted
+
+
+def plan_of(code, entries):
+    (unit,) = find_units(Code(code, 0), entries, calls=True, gpu=True)
     return copied_places(unit)
+
+
+def plan_of_code():
+    return plan_of(CODE, [0])
+
+
+def test_functions_that_go_on_in_each_other_are_not_there_once_for_each():
+    """Each of these is called, and has all behind it."""
+    count = 140
+    body = [word for _ in range(count) for word in (add_imm(1, 1, 1), bne(1))]
+    calls = [bl(2 * at - len(body) - 1 - at) for at in range(count)]
+    plan = plan_of(program(*body, RET, *calls, hlt()), [4 * len(body) + 4])
+    assert len(plan.places) == 2 * count + 2
+    assert {plan.places[place].block.address for place in plan.entries.values()} == plan.entries.keys()
 
 
 def test_what_is_called_stands_in_the_place_of_its_calls():
@@ -120,6 +160,23 @@ def test_what_is_called_stands_in_the_place_of_its_calls():
             wanted += plan.places[place].next_places
     assert 4 * TWICE in {plan.places[place].block.address for place in reached}
     assert not {plan.entries[4 * TWICE], plan.entries[4 * INNER]} & reached  # lanes that come from elsewhere stay apart
+
+
+def test_calls_of_long_functions_are_written_out_while_there_are_few_instructions():
+    """Else a program of a thousand instructions could take minutes to compile."""
+    long = [word for _ in range(8) for word in [*[add_imm(1, 1, 1)] * 60, subs_imm(2, 2, 1), bne(-61)]]
+    calls = [bl(-len(long) - 1 - at) for at in range(40)]
+    plan = plan_of(program(*long, RET, *calls, hlt()), [4 * len(long) + 4])
+    for at in (0, 4 * 62):
+        assert 2 <= sum(place.block.address == at for place in plan.places) < 10
+
+
+def test_a_function_is_there_on_its_own_once_wherever_lanes_come_to_it():
+    """Those that come to its midst are to meet those that came by its beginning."""
+    plan = plan_of(program(add_imm(1, 1, 1), subs_imm(2, 2, 1), bne(-1), RET, bl(-4), hlt()), [16])
+    assert [place.block.address for place in plan.places if place.returns is None].count(4) == 2  # one is in the call
+    loop, head = plan.places[plan.entries[4]], plan.places[plan.entries[0]]
+    assert loop.number in head.ways.values()
 
 
 def test_a_return_of_what_was_written_out_has_one_way():
@@ -194,3 +251,12 @@ def test_a_loop_that_is_entered_at_its_head_alone_has_no_guard():
     places = [Place(0, Block(0), {4: 1}), Place(1, Block(4), {4: 1, 8: 2}), Place(2, Block(8), {4: 1})]
     assert find_guards(Plan(places, {0: 0, 4: 1})).guards == []
     assert [guard.heads for guard in find_guards(Plan(places, {0: 0, 8: 2})).guards] == [[1]]
+
+
+def test_loops_may_be_inside_each_other_hundreds_of_times():
+    count = 700
+    places = [Place(at, Block(4 * at), {4 * way: way for way in (at - 1, at + 1) if way >= 0}) for at in range(count)]
+    places.append(Place(count, Block(4 * count)))
+    guards = find_guards(Plan(places, {4 * at: at for at in range(count + 1)})).guards
+    assert [guard.heads for guard in guards] == [[at] for at in range(count - 1)]
+    assert guards[0].inside[count - 1] is guards[1]

@@ -1,7 +1,11 @@
 """How many lanes a warp has: halved for as long as that is faster, by slices of one length."""
 
+import numpy as np
 import pytest
+from assembler import b, program
 
+import lanewise as lw
+from lanewise.arm64.slices import Slices
 from lanewise.arm64.warps import Warps
 
 
@@ -41,3 +45,25 @@ def test_slices_that_are_over_at_once_tell_nothing():
 
 def test_few_lanes_are_in_one_warp_at_first():
     assert [Warps(lanes).lanes for lanes in (1, 3, 32, 33)] == [1, 4, 32, 32]
+
+
+def test_a_slice_is_judged_by_what_ran_in_it_alone(device, monkeypatch):
+    """Whatever ran while there was nothing to find out, or before lanes began anew."""
+    cpu = lw.ParallelCPU(3, 4096, device=device)
+    monkeypatch.setattr(cpu.runner, "far", True)
+    told = []
+    monkeypatch.setattr(Warps, "ran", lambda self, length, instructions, seconds: told.append(instructions))
+
+    def go_on():
+        cpu.load_program(program(b(0)))
+        cpu.resume(np.zeros((3, 2), np.uint64), 3, Slices(), 2**62)
+
+    go_on()
+    cpu._warps.settled = True
+    go_on()
+    cpu.load_anew()
+    go_on()
+    go_on()
+    cpu.begin_anew()
+    go_on()
+    assert told == [3 * Slices().length] * 4
