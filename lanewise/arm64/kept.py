@@ -7,7 +7,7 @@ from threading import Lock
 
 from lanewise.compiler import bundle, default_cache, unbundle
 
-_MOST = 8
+_MOST = 12
 """Bundles that are kept, those that were used last: the interpreter, its entry, and translations of some programs."""
 
 _lock = Lock()  # translations are made beside lanes that run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from lanewise.compiler import (
     compile_outliving,
     compiling,
     default_cache,
+    outlived,
 )
 
 _LARGE = 10_000
@@ -84,26 +85,35 @@ def translated_code(
 
     What is called from there is part of it if `calls`. Memory begins at `start`.
     """
-    key = _translation_key(target, content, base, entries, start, calls)
-    found = kept(key)
+    keys = _translation_keys(target, content, base, entries, start, calls)
+    found = _kept_translation(keys)
     if found is not None:
         return found
     from lanewise.arm64.translation import Translation
 
     made = Translation(target.kind == "nvptx", content, base, entries, start, calls)
-    level = OPTIMISED if made.size < _LARGE else _LARGE_LEVEL
-    return keep(key, [made.table(), *_compiled(target, made.pieces(), level)])
+    jobs = _jobs(target, _whole_pieces(target, made.pieces()), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)
+    table = keep(keys[0], [made.table()])
+    with outlived(default_cache(), keys[1], jobs):
+        return table + keep(keys[1], compile_guest(jobs, cache=None))
 
 
 def is_translated(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool) -> bool:
     """Whether that is made already; then it is at hand when it is asked for."""
-    return kept(_translation_key(target, content, base, entries, start, calls)) is not None
+    return _kept_translation(_translation_keys(target, content, base, entries, start, calls)) is not None
 
 
-def _translation_key(
+def _kept_translation(keys: tuple[str, str]) -> list[bytes] | None:
+    table, code = kept(keys[0]), kept(keys[1])
+    return None if table is None or code is None else table + code
+
+
+def _translation_keys(
     target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool
-) -> str:
-    return _key(target, f"translated {base} {entries} {start} {calls}", content)
+) -> tuple[str, str]:
+    """Those of the table and of the code: which another process may make when this one has ended."""
+    of = f"{base} {entries} {start} {calls}"
+    return _key(target, f"table {of}", content), _key(target, f"translated {of}", content)
 
 
 def _common(target: Target) -> str:
@@ -128,12 +138,12 @@ def _cached(target: Target, what: str, ir: Callable[[], list[str]], level: int =
         return keep(key, compile_guest(_jobs(target, ir(), level), cache=None))
 
 
-def _compiled(target: Target, pieces: Iterable[str], level: int) -> list[bytes]:
-    """Compile pieces side by side."""
+def _whole_pieces(target: Target, pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces of a translation with all that they need."""
     from lanewise.arm64.exact.library import declared, inside
 
     common = _common(target) + (inside(target) if target.kind == "nvptx" else declared())
-    return compile_guest(_jobs(target, (common + text for text in pieces), level), cache=None)
+    return (common + text for text in pieces)
 
 
 def _jobs(target: Target, pieces: Iterable[str], level: int = OPTIMISED) -> list[Job]:

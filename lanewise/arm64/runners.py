@@ -150,11 +150,7 @@ class CpuRunner:
             return _going(words)
         workers = min(active, self._device.properties.cores)
         launch = self._device.launch_native(self._code, block.tobytes(), workers, [words])
-        try:
-            launch.wait()
-        except KeyboardInterrupt:
-            launch.wait()  # which is soon: nobody may look at lanes that are still running
-            raise
+        launch.wait_through()  # a slice is short, and half of one would leave lanes without their registers
         return _going(words)
 
     def read(self, address: int, count: int) -> bytes:

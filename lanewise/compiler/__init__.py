@@ -7,7 +7,7 @@ from __future__ import annotations
 from lanewise.compiler.bundles import bundle, unbundle
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
-from lanewise.compiler.outliving import compile_outliving
+from lanewise.compiler.outliving import compile_outliving, outlived
 from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_module, stages
 from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas, find_toolkit_program
 from lanewise.compiler.targets import Target
@@ -36,6 +36,7 @@ __all__ = [
     "find_ptxas",
     "find_toolkit_program",
     "load_object",
+    "outlived",
     "stages",
     "unbundle",
     "what_is_compiled",

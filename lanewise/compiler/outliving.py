@@ -6,13 +6,14 @@ lowest priority, and one is at work at a time for each cache.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
 from lanewise.compiler import frames
@@ -46,6 +47,27 @@ def compile_outliving(cache: Cache, key: str, jobs: Callable[[], Sequence[Job]])
     return unbundle(stored) if stored else None
 
 
+@contextmanager
+def outlived(cache: Cache, key: str, jobs: Sequence[Job]) -> Iterator[None]:
+    """While this process compiles `jobs`: if it ends before that is done, another begins anew, and keeps the code."""
+
+    def hand_over() -> None:
+        lock = cache.lock("optimise")
+        if lock is None or not sys.executable:
+            return
+        with suppress(OSError, RuntimeError):
+            if _taken(lock):  # else somebody is at work, and another run will come
+                process = _started(cache, key, jobs, lock)
+                process.returncode = 0  # nobody waits for it
+        os.close(lock)
+
+    atexit.register(hand_over)
+    try:
+        yield
+    finally:
+        atexit.unregister(hand_over)
+
+
 def _taken(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one that waits could not be ended
@@ -55,7 +77,18 @@ def _taken(lock: int) -> bool:
 
 
 def _compile(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> bytes | None:
-    """Start the process, which keeps the lock as long as it lives, and wait for it."""
+    """Start the process and wait for it."""
+    process = _started(cache, key, jobs, lock)
+    assert process.stdout is not None
+    with process.stdout as pipe:
+        unstored = pipe.read()
+    process.wait()
+    fcntl.flock(lock, fcntl.LOCK_UN)  # for a process that was forked meanwhile, too, and has the file open
+    return unstored or cache.get(key)
+
+
+def _started(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> subprocess.Popen[bytes]:
+    """Start the process, which keeps the lock as long as it lives, and tell it what to do."""
     place = {"directory": str(cache.directory), "limit": cache.limit, "key": key, "jobs": len(jobs)}
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", _BOOT, *module_path()],
@@ -67,14 +100,9 @@ def _compile(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> bytes | 
         start_new_session=True,  # neither Ctrl-C nor the end of the terminal is for it
     )
     assert process.stdin is not None
-    assert process.stdout is not None
     with suppress(BrokenPipeError), process.stdin as pipe:
         pipe.write(frames.pack(place))
         for job in jobs:
             header = {"name": job.name, "level": job.level, "target": asdict(job.target)}
             pipe.write(frames.pack(header, job.ir.encode()))
-    with process.stdout as pipe:
-        unstored = pipe.read()
-    process.wait()
-    fcntl.flock(lock, fcntl.LOCK_UN)  # for a process that was forked meanwhile, too, and has the file open
-    return unstored or cache.get(key)
+    return process

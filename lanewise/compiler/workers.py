@@ -77,6 +77,8 @@ class WorkerPool:
             raise ValueError(f"a pool needs 1 worker or more, not {workers}")
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
+        self._busy: list[_Worker] = []
+        self._abandoned = False
         self._process = os.getpid()
 
     def __enter__(self) -> WorkerPool:
@@ -91,6 +93,13 @@ class WorkerPool:
             with self._lock:
                 while self._idle:
                     self._idle.pop().end()
+
+    def abandon(self) -> None:
+        """End the workers at once, those at work too: the process ends, and a thread that waits for them with it."""
+        if self._process == os.getpid():
+            self._abandoned = True
+            for worker in [*self._busy, *self._idle]:
+                worker.process.kill()
 
     def compile(
         self, jobs: Sequence[Job], *, timeout: float | None = None, cache: CacheChoice = "default"
@@ -118,9 +127,11 @@ class WorkerPool:
 
     def _run(self, jobs: Sequence[Job], waiting: deque[int], timeout: float | None, finish: _Finish) -> None:
         """Hand the waiting jobs to workers until each is finished; on any exception no worker is left at work."""
-        busy: list[_Worker] = []
+        busy = self._busy = []
         try:
             while waiting or busy:
+                if self._abandoned:
+                    raise CompileError("the process ends")
                 while waiting and len(busy) < self.workers:
                     busy.append(self._take())
                     number = waiting.popleft()
@@ -156,7 +167,7 @@ def _shared_pool() -> WorkerPool:
             if _shared is not None:
                 _shared.close()
             _shared = WorkerPool()
-            atexit.register(_shared.close)
+            atexit.register(_shared.abandon)
         return _shared
 
 

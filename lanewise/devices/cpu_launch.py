@@ -175,6 +175,18 @@ class CpuLaunch(Launch):
                 raise
         return not self.late and self.wait()
 
+    def wait_through(self) -> None:
+        """Wait for code that ends soon by itself: an interrupt cancels nothing, and is raised when it has ended."""
+        interrupted: KeyboardInterrupt | None = None
+        while not self._finished.is_set():
+            try:
+                wait_in_steps(self._finished)
+            except KeyboardInterrupt as interrupt:
+                interrupted = interrupt
+        self.wait()
+        if interrupted is not None:
+            raise interrupted
+
     def wait(self, timeout: float | None = None) -> bool:
         try:
             finished = wait_in_steps(self._finished, timeout)

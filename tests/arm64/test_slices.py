@@ -1,8 +1,12 @@
 """Slices: interpreted instructions have a limit of their own in them, and what lanes do does not depend on that."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
-from assembler import add_imm, b, bne, hlt, movz, program, str_word, subs_imm
+from assembler import add_imm, b, bne, hlt, movz, program, str_, str_word, subs_imm
 
 import lanewise as lw
 from lanewise.arm64 import slices
@@ -110,3 +114,25 @@ def test_no_slice_is_shorter_than_what_may_be_interpreted_in_it():
     found = sized(1000, 1000)
     found.adapt(0.02, 0.1, full=True, paused=True)
     assert (found.length, found.interpreted) == (2000, 2000)
+
+
+@pytest.mark.parametrize("translated", [False, True])
+def test_an_interrupt_leaves_lanes_as_they_are_between_two_instructions(translated, device):
+    """They count in a register and in memory, and can go on."""
+    cpu = lw.ParallelCPU(4, 4096, "private", device)
+    cpu.load_program(program(add_imm(0, 0, 1), str_(0, 1), b(-2)))
+    for number in range(4):
+        cpu.set_registers_lane(number, {1: 1024})
+    cpu.set_pc_all(0)
+    if translated:
+        cpu.translate(0, 12, [0])
+    cpu.prepare()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        cpu.execute(1 << 60)
+    for _ in range(2):
+        counted = cpu.registers[:, 0]
+        stored = cpu.read_memory_all(1024, 8).view(np.uint64)[:, 0]
+        assert counted.min() > 0
+        assert (counted - stored == (cpu.pcs == 4)).all()
+        cpu.execute(1000)

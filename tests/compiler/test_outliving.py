@@ -34,6 +34,24 @@ started.wait()
 os._exit(0)
 """
 
+# A program that is over while a thread of it compiles, by a worker that was stopped and so never gives an answer.
+HURRIED = f"""
+import os, signal, sys, threading
+from lanewise.compiler import Cache, Job, Target, compile_guest, outlived, workers
+jobs = [Job({ADD!r}, Target.host(), str(n)) for n in range(2)]
+compile_guest(jobs, cache=None)
+pool = workers._shared_pool()
+for worker in pool._idle:
+    os.kill(worker.process.pid, signal.SIGSTOP)
+begun = threading.Event()
+def work():
+    with outlived(Cache(sys.argv[1], {LIMIT}), {KEY!r}, jobs):
+        begun.set()
+        compile_guest(jobs, cache=None)
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+
 
 def _jobs(*texts: str) -> list[Job]:
     return [Job(text, Target.host(), str(number)) for number, text in enumerate(texts)]
@@ -49,10 +67,11 @@ def test_the_code_is_given_and_kept(tmp_path: Path) -> None:
     assert unbundle(stored) == codes
 
 
-def test_the_code_of_a_process_that_has_ended_comes_into_the_cache(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [SHORT, HURRIED], ids=["handed over", "ended in the midst"])
+def test_the_code_of_a_process_that_has_ended_comes_into_the_cache(program: str, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "code", LIMIT)
     # Nobody who reads what the program writes waits for what outlives it: `communicate` would.
-    done = subprocess.run([sys.executable, "-c", SHORT, str(cache.directory)], capture_output=True, timeout=_PATIENCE)
+    done = subprocess.run([sys.executable, "-c", program, str(cache.directory)], capture_output=True, timeout=_PATIENCE)
     assert done.returncode == 0, done.stderr.decode()
     deadline = time.monotonic() + _PATIENCE
     while (stored := cache.get(KEY)) is None and time.monotonic() < deadline:

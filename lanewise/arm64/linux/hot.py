@@ -45,9 +45,11 @@ class HotCode:
         image = program.image()
         base = first // 4 * 4
         code = image[base - program.start : (end - base) // 4 * 4 + base - program.start]
-        self._key = Cache.key_of("arm64 hot", str(base), code)
-        remembered = self._wanted(base, code, self._remembered())
-        self._now = remembered if remembered.is_there(cpu.runner.target) else self._wanted(base, code, ())
+        self._key, self._next_key = (Cache.key_of(f"arm64 {name}", str(base), code) for name in ("hot", "hotter"))
+        """Those of what was translated last, and of what was begun last, perhaps by a process that has ended since."""
+        remembered = (self._wanted(base, code, self._remembered(key)) for key in (self._next_key, self._key))
+        there = (wanted for wanted in remembered if wanted.is_there(cpu.runner.target))
+        self._now = next(there, self._wanted(base, code, ()))
         cpu.use_translation(self._now)
         self.code = range(base, base + len(code))
         """Where the program's instructions are."""
@@ -61,8 +63,8 @@ class HotCode:
     def _wanted(self, base: int, code: bytes, entries: Iterable[int]) -> Wanted:
         return Wanted(base, code, tuple(sorted(entries)), self._start, calls=False, hurry=True)
 
-    def _remembered(self) -> tuple[int, ...]:
-        stored = default_cache().get(self._key)
+    def _remembered(self, key: str) -> tuple[int, ...]:
+        stored = default_cache().get(key)
         return () if stored is None else tuple(np.frombuffer(stored, np.uint64).tolist())
 
     def begin(self) -> None:
@@ -125,8 +127,10 @@ class HotCode:
         try:
             if entries := self._hot(now, samples):
                 wanted = self._wanted(now.base, now.code, {*now.entries, *entries})
+                remembered = np.array(wanted.entries, np.uint64).tobytes()
+                default_cache().put(self._next_key, remembered)
                 wanted.pieces(target)
-                default_cache().put(self._key, np.array(wanted.entries, np.uint64).tobytes())
+                default_cache().put(self._key, remembered)
                 self._next = wanted
         except Exception:  # whatever it is, among it that the process ends: nobody waits for this
             return
