@@ -126,6 +126,11 @@ def of_one(desk: Ptr[Desk]):
         (lambda: ui.Field("abc", capacity=2), "Field: text has 3 characters; the field's capacity is 2"),
         (lambda: ui.Image([[1, 2], [3]]), "Image: picture is .*; it is an array of bytes, height x width x 3 or 4"),
         (lambda: ui.Image([[1, 2]]), "height x width x 3 or 4"),
+        (
+            lambda: ui.Image(np.zeros((1, 2**16, 3), np.uint8)),
+            "Image: width of the picture is 65536; it is .* to 65,535",
+        ),
+        (lambda: ui.Canvas(2, 2**16), "Canvas: rows is 65536; it is a whole number from 1 to 65,535"),
         (lambda: ui.Canvas(3000, 3000), "Canvas: columns times rows is 9000000; it is a whole number from 1 to"),
         (lambda: ui.Button("x").text, "Button 'x' is not on a desktop yet"),
     ],
@@ -295,6 +300,17 @@ def test_what_can_be_set_is_what_the_device_has(desktop):
     assert (one.checked, other.checked, other.value) == (False, True, 1)
     desktop.widgets["list"].value = 2.0  # as an event gives it
     assert desktop.widgets["list"].value == 2
+
+
+def test_halves_of_characters_are_left_out_wherever_they_come_from(device):
+    half = "a\ud800b"
+    field, label, rows = ui.Field(half), ui.Label(half), ui.List([half, "second"], chosen=0)
+    made = ui.Desktop(field, label, rows, width=320, height=240, device=device, groups="one")
+    made.settle()
+    made.send({"event_type": "key_down", "key": "Tab"})
+    made.send({"event_type": "char", "data": half})
+    made.step()
+    assert [each.text for each in (field, label, rows.children[0], rows.children[1])] == ["abab", "ab", "ab", "second"]
 
 
 def test_classes_of_others_have_attributes_of_their_own():
