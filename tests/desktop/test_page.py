@@ -73,6 +73,8 @@ class Copy:
         self.socket = socket
         self.pixels = None
         self.messages = 0
+        self.newest: list[int] = []
+        """The tiles of the last message."""
 
     async def take(self, until, seconds: float = 20) -> None:
         """Take messages until a condition holds."""
@@ -87,6 +89,7 @@ class Copy:
                 _, tiles, pixels = decode(message.data)
                 self.pixels[tiles] = pixels
                 self.messages += 1
+                self.newest = tiles.tolist()
                 await self.socket.send_json({"event_type": "taken"})
 
     def screen(self, width: int, height: int) -> np.ndarray:
@@ -109,6 +112,28 @@ def test_a_viewer_sees_the_screen_and_moves_things(device):
                     await asyncio.sleep(0.05)
             await copy.take(lambda: np.array_equal(copy.screen(480, 360), expected()))
             assert served.clicks == ["saved"]
+
+    asyncio.run(story())
+
+
+def test_only_tiles_that_changed_are_sent(device):
+    async def story():
+        async with serving(device) as served, watching(served) as copy:
+            await copy.take(lambda: copy.messages > 0)
+            assert len(copy.newest) == copy.across * copy.down
+            x, y, width, height = served.button.box
+            await copy.socket.send_json({"event_type": "pointer_move", "x": x + 9, "y": y + 9})
+            hovered = lambda: served.desktop.machine.widget(served.button.number)["hover"] == 1  # noqa: E731
+            shown = lambda: served.desktop.pixels().view(np.uint32)[..., 0]  # noqa: E731
+            await copy.take(lambda: hovered() and np.array_equal(copy.screen(480, 360), shown()))
+            reach = limits.TILE // 2  # of the shadow, and of what is marked around it
+            near = {
+                row * copy.across + column
+                for row in range((y - reach) // limits.TILE, (y + height + reach) // limits.TILE + 1)
+                for column in range((x - reach) // limits.TILE, (x + width + reach) // limits.TILE + 1)
+            }
+            assert 0 < len(copy.newest)
+            assert set(copy.newest) <= near
 
     asyncio.run(story())
 
