@@ -31,6 +31,8 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 COPIED = "copied"
+A_MOMENT = 0.005
+"""Seconds, less than frames are apart."""
 Found = TypeVar("Found")
 
 
@@ -186,6 +188,8 @@ class Page:
 
     async def _tell_clipboard(self, viewer: Viewer) -> None:
         """Send what was copied last to a viewer that asks for it, which has typed Ctrl+C just before."""
-        await self._between_frames(lambda: None)  # the frame that follows takes that key
+        before = await self._between_frames(lambda: self.runner.desktop.last)  # the frame that follows takes that key
+        while await self._between_frames(lambda: self.runner.desktop.last) is before:
+            await asyncio.sleep(A_MOMENT)
         text = await self._between_frames(lambda: self.runner.desktop.clipboard)
         await viewer.socket.send_json({COPIED: text})
