@@ -1,4 +1,4 @@
-"""Pictures by WebAssembly guests, a lane a pixel. Look at them with: lanewise desktop examples/desktop_guests.py"""
+"""Pictures by WebAssembly guests, a lane a pixel, cell or particle. See: lanewise desktop examples/desktop_guests.py"""
 
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from lanewise.desktop import ui
 GUESTS = Path(__file__).parent / "guests"
 SIDE = 16
 """Cells along a side of the game of life; a guest plays 30 generations of it at once."""
+PARTICLES = 400
 
 
 def mandelbrot() -> ui.Window:
@@ -20,26 +21,37 @@ def mandelbrot() -> ui.Window:
         canvas.draw(lw.run(GUESTS / "mandelbrot.wasm", lanes=160 * 120, picture=(160, 120)).picture_on_device)
 
     button = ui.Button("Paint", accent=True, on_click=paint)
-    return ui.Window("Mandelbrot", canvas, button, x=120, y=80, width=360, height=360, resizable=False)
+    return ui.Window("Mandelbrot", canvas, button, x=40, y=80, width=360, height=360, resizable=False)
 
 
 def life() -> ui.Window:
-    """The game of life; its state goes from run to run."""
-    state = np.random.default_rng(1).integers(0, 2, SIDE * SIDE).astype(np.int32)
-    canvas = ui.Canvas(SIDE, SIDE, width=256, height=256)
+    """The game of life: a lane is a cell."""
+    cells = np.random.default_rng(1).integers(0, 2, SIDE * SIDE).astype(np.int32)
+    return moving("Life", "Thirty generations", "life.wasm", cells, lanes=SIDE * SIDE, side=SIDE, x=440)
 
-    def play(event: ui.Event) -> None:
-        played = lw.run(GUESTS / "life.wasm", lanes=SIDE * SIDE, group=SIDE * SIDE, state=state, picture=(SIDE, SIDE))
-        state[:] = played.state
-        canvas.draw(played.picture_on_device)
 
-    button = ui.Button("Thirty generations", accent=True, on_click=play)
-    return ui.Window("Life", canvas, button, x=560, y=120, width=296, height=380, resizable=False)
+def particles() -> ui.Window:
+    """Particles that fall and bounce: a lane is one of them, with its place and its speed in four words."""
+    start = np.random.default_rng(2).random((PARTICLES, 4), np.float32) * [1, 1, 4, 4] - [0, 0, 2, 2]
+    return moving("Particles", "Fifty steps", "particles.wasm", start.astype(np.float32).ravel(), PARTICLES, 64, x=780)
+
+
+def moving(title: str, action: str, guest: str, state: np.ndarray, lanes: int, side: int, x: int) -> ui.Window:
+    """A square canvas whose guest goes on with each press of the button; its state goes from run to run."""
+    canvas = ui.Canvas(side, side, width=256, height=256)
+
+    def go_on(event: ui.Event) -> None:
+        done = lw.run(GUESTS / guest, lanes=lanes, state=state, picture=(side, side))
+        state[:] = done.state
+        canvas.draw(done.picture_on_device)
+
+    button = ui.Button(action, accent=True, on_click=go_on)
+    return ui.Window(title, canvas, button, x=x, y=120, width=296, height=380, resizable=False)
 
 
 def windows() -> list[ui.Window]:
     """The windows of the desktop."""
-    return [mandelbrot(), life()]
+    return [mandelbrot(), life(), particles()]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-/* Particles that fall and bounce: each lane is one, with x, y and its speed in four words of the state. */
+/* Particles that fall and bounce: each lane is one, with x, y and its speed in four words of the state.
+
+   A picture shows them from 0 to 1 across and, upwards, from its lower edge on. */
 
 #include "gpu.h"
 
@@ -26,5 +28,8 @@ PROGRAM(particles) {
     write_state_f32(first + 1, y);
     write_state_f32(first + 2, vx);
     write_state_f32(first + 3, vy);
+    int column = (int)(x * (float)screen_width()), height = screen_height(), row = height - 1 - (int)(y * (float)height);
+    if (column == screen_width()) column--; /* at the right wall */
+    if (column >= 0 && row >= 0) set_pixel(column, row, 1, 0.75f, 0.25f, 1);
     return 0;
 }

@@ -63,7 +63,6 @@ def copy_selection(desk: Ptr[Desk], me: u32):
         for k in range(count):
             desk.clipboard[k] = desk.texts[widget.text + start + k]
         desk.frame.clipboard_length = count
-        desk.frame.clipboard_count += 1
 
 
 @device

@@ -27,8 +27,10 @@ def value_of(desk: Ptr[Desk], number: u32) -> f32:
 
 @device
 def target_of(desk: Ptr[Desk], number: u32) -> u32:
-    """The widget that was named as `target` of this one."""
-    return u32((desk.widgets + number).target)
+    """The widget that was named as `target` of this one; it traps where none was."""
+    target = (desk.widgets + number).target
+    assert target >= 0, "a handler asks for the target of a widget that has none; write target= where it is made"
+    return u32(target)
 
 
 @device

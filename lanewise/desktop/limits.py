@@ -34,6 +34,8 @@ TEXT_CODES = 1 << 18
 MAX_ROWS = 1 << 15
 """Rows of all lists together."""
 IMAGE_PIXELS = 1 << 20
+IMAGE_SIDE = (1 << 16) - 1
+"""Pixels along a side of a picture: primitives and events have 16 bits for each."""
 CLIPBOARD_CODES = 4096
 NOTICES_PER_EVENT = 2
 MAX_NOTICES = FRAME_EVENTS * NOTICES_PER_EVENT

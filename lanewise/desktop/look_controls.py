@@ -2,11 +2,11 @@
 
 from lanewise.desktop import numbers, theme
 from lanewise.desktop.colours import faded, mix, shade
-from lanewise.desktop.look_parts import CORNER, centred_text, eased, focus_ring, text_colour
+from lanewise.desktop.look_parts import CORNER, area_of, centred_text, eased, focus_ring, text_colour
 from lanewise.desktop.primitives import add_box, add_edge, add_image, add_line, add_paragraph, add_shadow, add_stroke
 from lanewise.desktop.state import Desk
 from lanewise.desktop.text import baseline_in, width_of
-from lanewise.lang import Ptr, device, f32, i32, rint, u32
+from lanewise.lang import Ptr, device, i32, rint, u32
 
 BLINK_MS = 530
 FIELD_PADDING = 10.0
@@ -18,14 +18,11 @@ def look_label(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     widget = desk.widgets + me
     box = desk.boxes + me
     used = u32(0)
-    x = f32(widget.x)
-    y = f32(widget.y)
+    x, y, w, h = area_of(widget)
     if widget.background != 0:
-        used = add_box(
-            desk, me, used, x, y, f32(widget.w), f32(widget.h), widget.radius, widget.background, widget.background
-        )
-    width = f32(widget.w) - box.padding[0] - box.padding[1]
-    height = f32(widget.h) - box.padding[2] - box.padding[3]
+        used = add_box(desk, me, used, x, y, w, h, widget.radius, widget.background, widget.background)
+    width = w - box.padding[0] - box.padding[1]
+    height = h - box.padding[2] - box.padding[3]
     colour = text_colour(desk, me)
     return add_paragraph(desk, me, used, x + box.padding[0], y + box.padding[2], width, height, colour, first)
 
@@ -34,10 +31,7 @@ def look_label(desk: Ptr[Desk], me: u32, first: u32) -> u32:
 def look_button(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A raised box that lights up under the pointer and sinks when it is pressed."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     hover = eased(widget.hover)
     press = eased(widget.press)
     used = focus_ring(desk, me, 0, x, y, w, h, CORNER)
@@ -78,10 +72,7 @@ def caret_is_shown(desk: Ptr[Desk]) -> bool:
 def look_field(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A box to type in: text, selection and a caret that blinks."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     size = widget.font_size
     secret = widget.flags & numbers.SECRET != 0
     used = focus_ring(desk, me, 0, x, y, w, h, CORNER)
@@ -113,10 +104,7 @@ def look_field(desk: Ptr[Desk], me: u32, first: u32) -> u32:
 def look_tab(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A word with a bar under the one that is chosen."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     on = eased(widget.toggle)
     used = focus_ring(desk, me, 0, x + 3.0, y + 3.0, w - 6.0, h - 6.0, CORNER)
     if widget.hover > 0.0:
@@ -134,10 +122,7 @@ def look_tab(desk: Ptr[Desk], me: u32, first: u32) -> u32:
 def look_menu(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A button with a chevron; its popup opens below."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     used = focus_ring(desk, me, 0, x, y, w, h, CORNER)
     fill = mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), widget.hover)
     low = mix(shade(desk, theme.CONTROL_LOW), shade(desk, theme.CONTROL_HOVER), widget.hover)
@@ -156,9 +141,6 @@ def look_menu(desk: Ptr[Desk], me: u32, first: u32) -> u32:
 def look_image(desk: Ptr[Desk], me: u32) -> u32:
     """A picture; a canvas is one that programs draw on."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     used = add_image(desk, me, 0, x, y, w, h, widget.radius)
     return add_edge(desk, me, used, x, y, w, h, widget.radius, 0, 0, 1.0, shade(desk, theme.SURFACE_EDGE))

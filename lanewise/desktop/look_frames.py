@@ -3,7 +3,7 @@
 from lanewise.desktop import numbers, theme
 from lanewise.desktop.colours import faded, mix, shade
 from lanewise.desktop.limits import SLOTS
-from lanewise.desktop.look_parts import CORNER, centred_text, eased, focus_ring, text_colour, unit_part
+from lanewise.desktop.look_parts import CORNER, area_of, centred_text, eased, focus_ring, text_colour, unit_part
 from lanewise.desktop.primitives import add_box, add_edge, add_line, add_shadow, add_stroke
 from lanewise.desktop.state import Desk
 from lanewise.desktop.strips import desk_primitive
@@ -17,10 +17,7 @@ WINDOW_CORNER = 12.0
 def look_panel(desk: Ptr[Desk], me: u32) -> u32:
     """A plain surface; the root is the wall behind everything."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     if me == 0:
         return add_box(desk, me, 0, x, y, w, h, 0.0, shade(desk, theme.WALL_TOP), shade(desk, theme.WALL_BOTTOM))
     fill = widget.background if widget.background != 0 else shade(desk, theme.PANEL)
@@ -32,10 +29,7 @@ def look_panel(desk: Ptr[Desk], me: u32) -> u32:
 def look_window(desk: Ptr[Desk], me: u32) -> u32:
     """A surface with a shadow, darker for the window in front."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     front = eased(widget.toggle)
     far = faded(shade(desk, theme.SHADOW), 0.55 + 0.3 * front)
     used = add_shadow(desk, me, 0, x + 2.0, y + 14.0, w - 4.0, h - 4.0, 22.0, 44.0 + 22.0 * front, far)
@@ -50,10 +44,7 @@ def look_window(desk: Ptr[Desk], me: u32) -> u32:
 def look_title(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """The bar by which a window is moved: round above, straight below, where a line ends it."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     fill = shade(desk, theme.TITLE_BAR)
     # The box is longer than the bar, which cuts it off, so that only its upper corners are seen.
     used = add_box(desk, me, 0, x + 1.0, y + 1.0, w - 2.0, h + WINDOW_CORNER, WINDOW_CORNER - 1.0, fill, fill)
@@ -104,10 +95,7 @@ def look_grip(desk: Ptr[Desk], me: u32) -> u32:
 def look_popup(desk: Ptr[Desk], me: u32) -> u32:
     """The box that holds the lines of a menu."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     shadow = shade(desk, theme.SHADOW)
     used = add_shadow(desk, me, 0, x, y + 6.0, w, h, 10.0, 30.0, shadow)
     fill = shade(desk, theme.SURFACE)
@@ -118,10 +106,7 @@ def look_popup(desk: Ptr[Desk], me: u32) -> u32:
 def look_item(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A line of a menu."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     used = u32(0)
     if widget.hover > 0.0:
         fill = faded(shade(desk, theme.ACCENT), widget.hover)
@@ -135,10 +120,7 @@ def look_item(desk: Ptr[Desk], me: u32, first: u32) -> u32:
 def look_list(desk: Ptr[Desk], me: u32) -> u32:
     """The frame of a list, and how far it is scrolled."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     used = focus_ring(desk, me, 0, x, y, w, h, CORNER + 1.0)
     fill = shade(desk, theme.FIELD)
     used = add_edge(desk, me, used, x, y, w, h, CORNER + 1.0, fill, fill, 1.0, shade(desk, theme.CONTROL_EDGE))
@@ -162,10 +144,7 @@ def scroll_thumb(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h:
 def look_row(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A row of a list; the chosen one is filled with the accent."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    y = f32(widget.y)
-    w = f32(widget.w)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     used = u32(0)
     colour = text_colour(desk, me)
     if widget.flags & numbers.CHECKED != 0:

@@ -2,7 +2,7 @@
 
 from lanewise.desktop import theme
 from lanewise.desktop.colours import faded, mix, shade
-from lanewise.desktop.look_parts import eased, focus_ring, text_colour, unit_part
+from lanewise.desktop.look_parts import area_of, eased, focus_ring, text_colour, unit_part
 from lanewise.desktop.primitives import add_box, add_edge, add_line, add_shadow, add_stroke
 from lanewise.desktop.state import Desk
 from lanewise.desktop.text import baseline_in
@@ -21,6 +21,18 @@ def mark_text(desk: Ptr[Desk], me: u32, used: u32, left: f32, first: u32) -> u32
     return add_line(desk, me, used, left, baseline, text_colour(desk, me), first, left - 2.0, right + 2.0)
 
 
+@device(inline=False)
+def mark_box(desk: Ptr[Desk], me: u32, x: f32, y: f32, radius: f32, on: f32) -> u32:
+    """What is around the mark of a checkbox and the dot of a radio button."""
+    widget = desk.widgets + me
+    used = focus_ring(desk, me, 0, x, y, MARK, MARK, radius)
+    off_fill = mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), widget.hover)
+    fill = mix(off_fill, mix(shade(desk, theme.ACCENT), shade(desk, theme.ACCENT_HOVER), widget.hover), on)
+    off_edge = mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6)
+    edge = mix(off_edge, shade(desk, theme.ACCENT_LOW), on)
+    return add_edge(desk, me, used, x, y, MARK, MARK, radius, fill, fill, 1.25, edge)
+
+
 @device
 def look_checkbox(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     """A small box with a mark that grows when it is checked."""
@@ -28,15 +40,7 @@ def look_checkbox(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     x = f32(widget.x)
     y = f32(widget.y) + rint((f32(widget.h) - MARK) * 0.5)
     on = eased(widget.toggle)
-    used = focus_ring(desk, me, 0, x, y, MARK, MARK, 5.0)
-    off_fill = mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), widget.hover)
-    fill = mix(off_fill, mix(shade(desk, theme.ACCENT), shade(desk, theme.ACCENT_HOVER), widget.hover), on)
-    edge = mix(
-        mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6),
-        shade(desk, theme.ACCENT_LOW),
-        on,
-    )
-    used = add_edge(desk, me, used, x, y, MARK, MARK, 5.0, fill, fill, 1.25, edge)
+    used = mark_box(desk, me, x, y, 5.0, on)
     if on > 0.0:
         colour = shade(desk, theme.ON_ACCENT)
         bend_x = x + 7.6
@@ -66,15 +70,7 @@ def look_radio(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     x = f32(widget.x)
     y = f32(widget.y) + rint((f32(widget.h) - MARK) * 0.5)
     on = eased(widget.toggle)
-    used = focus_ring(desk, me, 0, x, y, MARK, MARK, MARK * 0.5)
-    off_fill = mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), widget.hover)
-    fill = mix(off_fill, mix(shade(desk, theme.ACCENT), shade(desk, theme.ACCENT_HOVER), widget.hover), on)
-    edge = mix(
-        mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6),
-        shade(desk, theme.ACCENT_LOW),
-        on,
-    )
-    used = add_edge(desk, me, used, x, y, MARK, MARK, MARK * 0.5, fill, fill, 1.25, edge)
+    used = mark_box(desk, me, x, y, MARK * 0.5, on)
     if on > 0.0:
         side = 7.4 * on
         dot = shade(desk, theme.ON_ACCENT)
@@ -155,10 +151,7 @@ def look_slider(desk: Ptr[Desk], me: u32) -> u32:
 def look_progress(desk: Ptr[Desk], me: u32) -> u32:
     """A bar that is filled as far as its value."""
     widget = desk.widgets + me
-    x = f32(widget.x)
-    w = f32(widget.w)
-    y = f32(widget.y)
-    h = f32(widget.h)
+    x, y, w, h = area_of(widget)
     track = shade(desk, theme.TRACK)
     used = add_box(desk, me, 0, x, y, w, h, h * 0.5, track, track)
     part = part_of_value(desk, me)

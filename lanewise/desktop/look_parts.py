@@ -1,14 +1,20 @@
-"""What the looks of several widgets share: easing, the colour of text, the ring of the focus, a line in the middle."""
+"""What the looks of several widgets share: area, easing, colour of text, ring of the focus, a line in the middle."""
 
 from lanewise.desktop import numbers, theme
 from lanewise.desktop.colours import faded, shade
 from lanewise.desktop.primitives import add_edge, add_line
-from lanewise.desktop.state import Desk
+from lanewise.desktop.state import Desk, Widget
 from lanewise.desktop.text import baseline_in, width_of
 from lanewise.lang import Ptr, device, f32, rint, u32
 
 CORNER = 7.0
 """The radius of the corners of buttons and fields."""
+
+
+@device
+def area_of(widget: Ptr[Widget]) -> tuple[f32, f32, f32, f32]:
+    """Where a widget is on the screen: x, y, width, height."""
+    return f32(widget.x), f32(widget.y), f32(widget.w), f32(widget.h)
 
 
 @device

@@ -148,8 +148,6 @@ class FrameState:
     blinks: u32
     """Whether a caret blinks, so that a frame in a while differs."""
     clipboard_length: u32
-    clipboard_count: u32
-    """Goes up with every copy, so that the host notices."""
     visible: u32
     primitives: u32
     glyphs: u32

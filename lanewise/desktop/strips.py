@@ -101,6 +101,14 @@ def pixel_of(red: f32, green: f32, blue: f32, more: f32) -> u32:
 
 
 @device
+def lay_over(colour: u32, cover: f32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
+    """Mix a pixel with a colour that covers this part of it."""
+    red[0] += (red_of(colour) - red[0]) * cover
+    green[0] += (green_of(colour) - green[0]) * cover
+    blue[0] += (blue_of(colour) - blue[0]) * cover
+
+
+@device
 def fill_at(p: Ptr[Primitive], y: i32) -> tuple[f32, f32, f32, f32]:
     """How far down in a box the middle of a row of pixels is, 0 to 1, and the colour that fills the box there."""
     part = unit((f32(y) + 0.5 - p.ay) * p.cy)
@@ -163,9 +171,7 @@ def make_strip(pixels, listed):
             away = box_distance(f32(x + i) + 0.5 - middle_x, from_middle, half_x, half_y, p.radius)
             near = unit(0.5 - away / p.border)
             cover = near * near * (3.0 - 2.0 * near) * alpha if holds(p, x + i, y) else 0.0
-            red[i] += (red_of(p.fill) - red[i]) * cover
-            green[i] += (green_of(p.fill) - green[i]) * cover
-            blue[i] += (blue_of(p.fill) - blue[i]) * cover
+            lay_over(p.fill, cover, red + i, green + i, blue + i)
 
     @device
     def draw_stroke(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -176,9 +182,7 @@ def make_strip(pixels, listed):
             first = segment_distance(px, py, p.ax, p.ay, p.bx, p.by)
             second = segment_distance(px, py, p.bx, p.by, p.cx, p.cy)
             cover = unit(0.5 + p.radius - min(first, second)) * alpha if holds(p, x + i, y) else 0.0
-            red[i] += (red_of(p.fill) - red[i]) * cover
-            green[i] += (green_of(p.fill) - green[i]) * cover
-            blue[i] += (blue_of(p.fill) - blue[i]) * cover
+            lay_over(p.fill, cover, red + i, green + i, blue + i)
 
     @device
     def draw_image(desk: Ptr[Desk], p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -201,9 +205,7 @@ def make_strip(pixels, listed):
                     colour = desk.pictures[p.data + min(u32(v), down - 1) * across + min(u32(u), across - 1)]
                 away = box_distance(from_left - half_x, from_top - half_y, half_x, half_y, p.radius)
                 cover = unit(0.5 - away) * alpha_of(colour)
-                red[i] += (red_of(colour) - red[i]) * cover
-                green[i] += (green_of(colour) - green[i]) * cover
-                blue[i] += (blue_of(colour) - blue[i]) * cover
+                lay_over(colour, cover, red + i, green + i, blue + i)
 
     @device
     def draw_text(
@@ -233,9 +235,7 @@ def make_strip(pixels, listed):
                 if holds(p, x + i, y) and px >= glyph.x and px < last_x:
                     value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
                     cover = unit(0.5 + value * pixels_of_value * p.bx + p.by) * alpha
-                    red[i] += (red_of(p.fill) - red[i]) * cover
-                    green[i] += (green_of(p.fill) - green[i]) * cover
-                    blue[i] += (blue_of(p.fill) - blue[i]) * cover
+                    lay_over(p.fill, cover, red + i, green + i, blue + i)
 
     @device
     def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, shown: u64, x: u32, y: u32):

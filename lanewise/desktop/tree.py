@@ -53,13 +53,47 @@ def takes_focus(desk: Ptr[Desk], number: u32) -> bool:
     return widget.flags & (wanted | numbers.DISABLED) == wanted and widget.w > 0
 
 
+@device
+def is_hidden(desk: Ptr[Desk], number: i32) -> bool:
+    """Whether a widget, or one that holds it, is hidden: a closed window, a page that is not shown."""
+    at = number
+    depth = u32(0)
+    while at >= 0 and depth < MAX_DEPTH:
+        if (desk.widgets + at).flags & numbers.HIDDEN != 0:
+            return True
+        at = (desk.links + at).parent
+        depth += 1
+    return False
+
+
+@device
+def front_window(desk: Ptr[Desk]) -> i32:
+    """The window that is seen above all others; -1 for none."""
+    front = i32(-1)
+    layer = u32(0)
+    for at in range(i32(desk.frame.widgets)):
+        widget = desk.widgets + at
+        if widget.kind == numbers.WINDOW and widget.w > 0 and widget.layer > layer:
+            front = at
+            layer = widget.layer
+    return front
+
+
+@device
+def window_of(desk: Ptr[Desk], number: i32) -> i32:
+    """The window that holds a widget; -1 for those that stand on the wall, all of which belong together."""
+    window = (desk.widgets + number).window
+    return window if (desk.widgets + window).kind == numbers.WINDOW else -1
+
+
 @device(inline=False)
 def next_focus(desk: Ptr[Desk], start: i32, backward: bool) -> i32:
-    """The widget that Tab goes to from this one: the next in the order of the tree in the front window, in a circle."""
+    """The widget that Tab goes to from this one: the next in the order of the tree in its window, in a circle.
+
+    Where none has the focus it is the first, or the last, of the window in front.
+    """
     count = i32(desk.frame.widgets)
-    window = i32(-1)
-    if start >= 0:
-        window = (desk.widgets + start).window
+    window = window_of(desk, start) if start >= 0 else front_window(desk)
     at = start
     for _ in range(count):
         at += -1 if backward else 1
@@ -67,7 +101,7 @@ def next_focus(desk: Ptr[Desk], start: i32, backward: bool) -> i32:
             at = 0
         if at < 0:
             at = count - 1
-        if takes_focus(desk, u32(at)) and (window < 0 or (desk.widgets + at).window == window):
+        if takes_focus(desk, u32(at)) and window_of(desk, at) == window:
             return at
     return start
 

@@ -70,6 +70,24 @@ def test_a_person_clicks_types_drags_and_scrolls(device, program):
     asyncio.run(story())
 
 
+def test_a_press_that_the_browser_takes_away_is_no_click_and_holds_nothing(device, program):
+    async def story():
+        async with serving(device) as served, Chromium(program) as browser:
+            await browser.do("Page.navigate", url=served.addresses[-1])
+            await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+            box = "document.getElementById('screen').getBoundingClientRect()"
+            left, top = await browser.evaluate(f"(({{left, top}}) => [left, top])({box})")
+            x, y, _, _ = served.button.box
+            await browser.mouse("mousePressed", left + x + 9, top + y + 9, button="left", clickCount=1)
+            captured = lambda: int(served.desktop.last.state["captured"])  # noqa: E731
+            await until(lambda: captured() == served.button.number)
+            await browser.evaluate("document.getElementById('screen').dispatchEvent(new Event('pointercancel')) && 1")
+            await until(lambda: captured() == -1)
+            assert served.clicks == []
+
+    asyncio.run(story())
+
+
 def test_until_the_first_frame_the_page_says_what_it_waits_for(device, program):
     async def story():
         async with serving(device, running=False) as served, Chromium(program) as browser:

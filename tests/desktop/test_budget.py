@@ -28,7 +28,8 @@ def test_gathering_tiles_needs_next_to_nothing():
     assert usage(gather_tiles, 256).registers <= 32
 
 
-def test_a_whole_frame_fits_a_group_of_1024_threads():
-    found = usage(make_frame(False, ()), 1024)
+@pytest.mark.parametrize("renders", [True, False], ids=["with pixels", "without"])
+def test_a_whole_frame_fits_a_group_of_1024_threads(renders):
+    found = usage(make_frame(renders, ()), 1024)
     assert found.registers <= 64
     assert found.shared_bytes < 32 * 1024

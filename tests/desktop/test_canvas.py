@@ -1,9 +1,12 @@
 """Canvases: what programs on the device paint is shown without a way through the host."""
 
+import functools
+import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hand import Hand
 
 import lanewise as lw
 from lanewise.desktop import ui
@@ -73,3 +76,30 @@ def test_an_array_on_the_device_has_the_size_of_the_canvas(device, canvas):
         canvas.draw(device.zeros((48, 64), np.float32))
     with pytest.raises(lw.ArgumentError, match="Canvas: picture is "):
         canvas.draw(np.zeros((48, 63, 3), np.uint8))
+
+
+@pytest.fixture
+def example(device, monkeypatch):
+    """The windows of the example, whose guests run on the device that the desktop is on."""
+    path = GUEST.parents[1] / "desktop_guests.py"
+    spec = importlib.util.spec_from_file_location("desktop_guests", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module.lw, "run", functools.partial(lw.run, device=device))
+    return module.windows()
+
+
+def test_every_guest_of_the_example_paints_and_goes_on(device, example):
+    hand = Hand(ui.Desktop(*example, width=1120, height=560, device=device, groups="one"))
+    for window in example:
+        canvas, button = window.children[1].children
+        x, y, width, height = canvas.box
+        seen = lambda: hand.desktop.pixels()[y : y + height, x : x + width]  # noqa: B023, E731
+        blank = seen()
+        hand.click(button)
+        hand.settle()
+        first = seen()
+        hand.click(button)
+        hand.settle()
+        assert not np.array_equal(blank, first), window
+        assert np.array_equal(first, seen()) == (window.called == "Mandelbrot")

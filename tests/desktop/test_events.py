@@ -106,6 +106,38 @@ def test_tab_goes_round_in_the_order_of_the_tree(make):
     assert hand.desktop.last.state["focused"] == close
 
 
+def test_tab_begins_in_the_front_window_and_stays_there(device):
+    fields = [ui.Field(str(k)) for k in range(2)]
+    windows = [ui.Window(str(k), fields[k], x=20 + 240 * k, y=20, width=220, height=200) for k in range(2)]
+    loose = [ui.Button(str(k)) for k in range(2)]
+    hand = Hand(ui.Desktop(*loose, *windows, width=500, height=260, device=device, groups="one"))
+    focused = lambda: hand.desktop.nodes[int(hand.desktop.last.state["focused"])]  # noqa: E731
+    hand.key("Tab")
+    assert focused() is fields[1]
+    hand.key("Tab")
+    hand.key("Tab")
+    assert focused() is fields[1]  # round it has gone, over the cross
+    hand.click(windows[0].title, 0.2)
+    hand.key("Tab")
+    assert focused() is fields[0]
+    hand.click(loose[0])
+    hand.key("Tab")
+    assert focused() is loose[1]  # what stands on the wall belongs together
+
+
+def test_what_is_hidden_loses_the_focus(device):
+    fields = [ui.Field(""), ui.Field("")]
+    windows = [ui.Window(str(k), fields[k], x=20 + 240 * k, y=20, width=220, height=200) for k in range(2)]
+    hand = Hand(ui.Desktop(*windows, width=500, height=260, device=device, groups="one"))
+    hand.click(fields[1])
+    hand.type("a")
+    windows[1].show(False)
+    hand.type("b")
+    hand.key("Tab")
+    hand.type("c")
+    assert [field.text for field in fields] == ["c", "a"]
+
+
 def test_space_and_enter_press_what_has_the_focus(make):
     button, box = ui.Button("1"), ui.Checkbox("2")
     hand = make(button, box)
@@ -319,6 +351,36 @@ def test_a_window_is_moved_resized_raised_and_closed(device):
     hand.wait()
     assert front.box[2:] == (0, 0)
     assert hand.kinds(front) == ["close"]
+
+
+def test_a_text_of_the_host_is_laid_out_though_an_event_asks_for_layout_too(make):
+    said, beside, tabs = ui.Label("a"), ui.Label("b"), ui.Tabs({"One": ui.Label("1"), "Two": ui.Label("2")})
+    hand = make(ui.Row(said, beside), tabs)
+    before = beside.box[0]
+    place = hand.place(tabs.tabs[1])
+    hand.press(*place)
+    hand.send("pointer_up", x=place[0], y=place[1], button=1)
+    said.text = "a longer text"
+    hand.wait()
+    assert tabs.pages[1].box[2] > 0
+    assert beside.box[0] > before + 40
+
+
+def test_a_desktop_with_as_many_and_as_deep_widgets_as_there_may_be(device):
+    deep = field = ui.Field("")
+    for _ in range(limits.MAX_DEPTH - 2):
+        deep = ui.Row(deep)
+    others = [
+        ui.Checkbox(str(k), height=1, position="absolute", inset=(k, "auto", "auto", 200))
+        for k in range(limits.MAX_WIDGETS - limits.MAX_DEPTH)
+    ]
+    hand = Hand(ui.Desktop(deep, *others, width=320, height=320, device=device, groups="one"))
+    assert len(hand.desktop.nodes) == limits.MAX_WIDGETS
+    hand.click(field)
+    hand.type("deep")
+    assert field.text == "deep"
+    hand.click(others[-1])
+    assert others[-1].checked
 
 
 def test_content_that_is_higher_than_its_box_is_scrolled(make):

@@ -78,6 +78,13 @@ def test_a_handler_draws_on_a_canvas_and_another_changes_the_theme(device):
     assert hand.desktop.pixels()[5, 5, 0] < 60
 
 
+def test_a_handler_that_asks_for_a_target_where_there_is_none_is_told_so(device):
+    button = ui.Button("+", on_click=count_up)
+    hand = Hand(ui.Desktop(button, width=200, height=100, device=device, groups="one"))
+    with pytest.raises(lw.TrapError, match="the target of a widget that has none"):
+        hand.click(button)
+
+
 def test_a_widget_has_one_handler_on_the_device():
     with pytest.raises(lw.ArgumentError, match="two handlers on the device"):
         ui.Button("x", on_click=count_up, on_double_click=mirror)

@@ -96,6 +96,7 @@ def of_one(desk: Ptr[Desk]):
         (lambda: ui.Slider("a"), "Slider: value is 'a'; it is a number from 0 to 100, or None"),
         (lambda: ui.Slider(150), "Slider: value is 150; it is a number from 0 to 100"),
         (lambda: ui.Slider(float("nan")), "Slider: value is nan"),
+        (lambda: ui.Slider(10**400), "Slider: value is 1000.*000; it is a number from 0 to 100"),
         (lambda: ui.Slider(0, minimum=1, maximum=1), "Slider: maximum is 1; it is above the minimum, which is 1"),
         (lambda: ui.Progress(101), "Progress: value is 101; it is a number from 0 to 100"),
         (lambda: ui.Button("x", on_click=3), "Button: on_click is 3; it is a function of one event"),
@@ -125,6 +126,11 @@ def of_one(desk: Ptr[Desk]):
         (lambda: ui.Field("abc", capacity=2), "Field: text has 3 characters; the field's capacity is 2"),
         (lambda: ui.Image([[1, 2], [3]]), "Image: picture is .*; it is an array of bytes, height x width x 3 or 4"),
         (lambda: ui.Image([[1, 2]]), "height x width x 3 or 4"),
+        (
+            lambda: ui.Image(np.zeros((1, 2**16, 3), np.uint8)),
+            "Image: width of the picture is 65536; it is .* to 65,535",
+        ),
+        (lambda: ui.Canvas(2, 2**16), "Canvas: rows is 65536; it is a whole number from 1 to 65,535"),
         (lambda: ui.Canvas(3000, 3000), "Canvas: columns times rows is 9000000; it is a whole number from 1 to"),
         (lambda: ui.Button("x").text, "Button 'x' is not on a desktop yet"),
     ],
@@ -294,6 +300,17 @@ def test_what_can_be_set_is_what_the_device_has(desktop):
     assert (one.checked, other.checked, other.value) == (False, True, 1)
     desktop.widgets["list"].value = 2.0  # as an event gives it
     assert desktop.widgets["list"].value == 2
+
+
+def test_halves_of_characters_are_left_out_wherever_they_come_from(device):
+    half = "a\ud800b"
+    field, label, rows = ui.Field(half), ui.Label(half), ui.List([half, "second"], chosen=0)
+    made = ui.Desktop(field, label, rows, width=320, height=240, device=device, groups="one")
+    made.settle()
+    made.send({"event_type": "key_down", "key": "Tab"})
+    made.send({"event_type": "char", "data": half})
+    made.step()
+    assert [each.text for each in (field, label, rows.children[0], rows.children[1])] == ["abab", "ab", "ab", "second"]
 
 
 def test_classes_of_others_have_attributes_of_their_own():

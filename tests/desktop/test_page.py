@@ -10,7 +10,7 @@ from aiohttp import ClientSession, CookieJar, WSServerHandshakeError
 from lanewise.desktop import limits, ui
 from lanewise.desktop.display.page import Page
 from lanewise.desktop.display.runner import Runner
-from lanewise.desktop.display.viewers import Screen, decode
+from lanewise.desktop.display.viewers import Screen, Viewer, decode
 
 
 class Served:
@@ -73,6 +73,8 @@ class Copy:
         self.socket = socket
         self.pixels = None
         self.messages = 0
+        self.newest: list[int] = []
+        """The tiles of the last message."""
 
     async def take(self, until, seconds: float = 20) -> None:
         """Take messages until a condition holds."""
@@ -87,6 +89,7 @@ class Copy:
                 _, tiles, pixels = decode(message.data)
                 self.pixels[tiles] = pixels
                 self.messages += 1
+                self.newest = tiles.tolist()
                 await self.socket.send_json({"event_type": "taken"})
 
     def screen(self, width: int, height: int) -> np.ndarray:
@@ -109,6 +112,30 @@ def test_a_viewer_sees_the_screen_and_moves_things(device):
                     await asyncio.sleep(0.05)
             await copy.take(lambda: np.array_equal(copy.screen(480, 360), expected()))
             assert served.clicks == ["saved"]
+
+    asyncio.run(story())
+
+
+def test_only_tiles_that_changed_are_sent(device):
+    async def story():
+        async with serving(device) as served, watching(served) as copy:
+            await copy.take(lambda: copy.messages > 0)
+            assert len(copy.newest) == copy.across * copy.down
+            x, y, width, height = served.button.box
+            await copy.socket.send_json({"event_type": "pointer_move", "x": x + 9, "y": y + 9})
+            hovered = lambda: served.desktop.machine.widget(served.button.number)["hover"] == 1  # noqa: E731
+            shown = lambda: served.desktop.pixels().view(np.uint32)[..., 0]  # noqa: E731
+            async with asyncio.timeout(20):
+                while not hovered():
+                    await asyncio.sleep(0.05)
+            await copy.take(lambda: np.array_equal(copy.screen(480, 360), shown()))
+            reach = limits.TILE // 2  # of the shadow, and of what is marked around it
+            near = {
+                row * copy.across + column
+                for row in range((y - reach) // limits.TILE, (y + height + reach) // limits.TILE + 1)
+                for column in range((x - reach) // limits.TILE, (x + width + reach) // limits.TILE + 1)
+            }
+            assert set(copy.newest) <= near
 
     asyncio.run(story())
 
@@ -192,6 +219,9 @@ def test_nonsense_from_a_viewer_is_left_out(device):
             await copy.take(lambda: copy.messages > 0)
             for nonsense in ("", "[]", "{", '{"event_type": 3}', '{"event_type": "pointer_move", "x": "left"}'):
                 await copy.socket.send_str(nonsense)
+            await copy.socket.send_str("[" * 60_000)
+            await copy.socket.send_str('{"event_type": "paste", "data": ' + "[" * 900 + "]" * 900 + "}")
+            await copy.socket.send_str(f'{{"event_type": "pointer_move", "x": 1{"0" * 400}, "y": 3}}')
             for odd in ({"event_type": "paste", "data": "\ud800"}, {"event_type": "char", "data": "\udfff"}):
                 await copy.socket.send_json(odd)
             await copy.socket.send_json({"event_type": "pointer_move", "modifiers": ["Shift", "Shift", "Hyper"]})
@@ -199,6 +229,53 @@ def test_nonsense_from_a_viewer_is_left_out(device):
             for kind in ("pointer_move", "pointer_down", "pointer_up"):
                 await copy.socket.send_json({"event_type": kind, "x": x + 9, "y": y + 9, "button": 1})
             await copy.take(lambda: served.clicks)
+
+    asyncio.run(story())
+
+
+def test_a_viewer_that_says_too_much_fills_no_line(device):
+    async def story():
+        async with serving(device, running=False) as served, watching(served) as copy:
+            await copy.socket.send_json({"event_type": "char", "data": "x" * 1000})
+            for _ in range(100):
+                await copy.socket.send_json({"event_type": "copy"})
+                await copy.socket.send_json({"event_type": "paste", "data": "x" * 4096})
+            await copy.socket.send_json({"event_type": "char", "data": "y"})
+            await asyncio.sleep(0.2)  # a message that is heard too early would be seen now
+            assert not served.runner._events  # no character of the first message, nor the one behind what waits
+            assert len(served.runner._calls) <= 2  # one for the viewer, one that says that it is there
+            served.runner.start()
+            async with asyncio.timeout(20):
+                while not (isinstance(said := (await copy.socket.receive()).data, str) and "copied" in said):
+                    pass  # and it goes on from there
+
+    asyncio.run(story())
+
+
+def test_pages_of_two_desktops_leave_each_other_alone(device):
+    async def story():
+        async with serving(device) as one, serving(device) as other, browser() as session:
+            for served in (one, other):
+                async with session.get(served.addresses[-1]) as answer:
+                    assert answer.status == 200
+            for served in (one, other):
+                async with session.get(f"{served.root}/") as answer:  # the page is loaded again
+                    assert answer.status == 200
+
+    asyncio.run(story())
+
+
+def test_a_viewer_that_is_gone_ends_in_silence():
+    class Gone:
+        closed = False
+
+        async def send_bytes(self, message):
+            raise ConnectionResetError("Cannot write to closing transport")
+
+    async def story():
+        screen = Screen(1)
+        screen.drawn = True
+        await asyncio.wait_for(Viewer(screen, Gone()).send(), 20)
 
     asyncio.run(story())
 
@@ -235,6 +312,32 @@ def test_what_a_viewer_has_not_seen_is_gathered():
         screen.update(np.array(numbers), np.full((2, limits.TILE, limits.TILE), numbers[1], np.uint32))
     assert np.flatnonzero(viewer.unseen).tolist() == [1, 2, 7]
     assert screen.pixels[2, 0, 0] == 7
+
+
+def test_text_that_is_copied_in_the_next_frame_is_the_text_that_is_told(device):
+    async def story():
+        async with serving(device, running=False) as served, watching(served) as copy:
+            served.desktop.clipboard = "old"
+            x, y, _, _ = served.field.box
+            for one in (
+                {"event_type": "pointer_down", "x": x + 9, "y": y + 9, "button": 1},
+                {"event_type": "char", "data": "n"},
+                {"event_type": "key_down", "key": "a", "modifiers": ["Control"]},
+                {"event_type": "key_down", "key": "c", "modifiers": ["Control"]},
+                {"event_type": "copy"},
+            ):
+                await copy.socket.send_json(one)
+            async with asyncio.timeout(20):
+                while len(served.runner._calls) < 2:  # all of it is in line for one frame
+                    await asyncio.sleep(0.01)
+                served.runner.start()
+                while True:
+                    message = await copy.socket.receive()
+                    if isinstance(message.data, str) and "copied" in message.data:
+                        assert message.json() == {"copied": "n"}
+                        break
+
+    asyncio.run(story())
 
 
 def test_pasted_text_is_typed_and_copied_text_told(device):

@@ -106,7 +106,13 @@ def particles(lanes: int) -> GuestRun:
         x = np.clip(x, f(0), f(1))
         vy = np.where(y < 0, -vy * f(0.8), vy)
         y = np.where(y < 0, f(0), y)
-    return GuestRun(lanes, Buffers(np.stack([x, y, vx, vy], axis=1).ravel()), state=start.ravel())
+    side = 16
+    picture = np.zeros((side, side, 4), np.uint8)
+    row = side - 1 - (y * f(side)).astype(int)
+    column = np.minimum((x * f(side)).astype(int), side - 1)
+    picture[row[row >= 0], column[row >= 0]] = (255, 191, 64, 255)
+    after = Buffers(np.stack([x, y, vx, vy], axis=1).ravel(), picture=picture)
+    return GuestRun(lanes, after, state=start.ravel(), size=(side, side))
 
 
 def grayscale(lanes: int, width: int = 16) -> GuestRun:

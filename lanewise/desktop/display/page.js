@@ -71,6 +71,8 @@ canvas.addEventListener("pointerdown", (event) => {
   pointer("pointer_down", event, { button: BUTTONS[event.button] ?? 0 });
 });
 canvas.addEventListener("pointerup", (event) => pointer("pointer_up", event, { button: BUTTONS[event.button] ?? 0 }));
+// A press that the browser takes away, as for a gesture of its own, is released where it is no click.
+canvas.addEventListener("pointercancel", () => send({ event_type: "pointer_up", x: -1, y: -1, button: 1 }));
 canvas.addEventListener("pointerleave", (event) => pointer("pointer_leave", event));
 canvas.addEventListener("contextmenu", (event) => event.preventDefault());
 canvas.addEventListener("wheel", (event) => {

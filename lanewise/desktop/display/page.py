@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import json
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import WSMsgType, web
 
@@ -30,6 +31,9 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 COPIED = "copied"
+A_MOMENT = 0.005
+"""Seconds, less than frames are apart."""
+Found = TypeVar("Found")
 
 
 class Page:
@@ -89,7 +93,7 @@ class Page:
     async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
         names = {f"{HOST}:{self._port}", f"localhost:{self._port}"}
         origin = request.headers.get("Origin")
-        known = request.cookies.get(COOKIE) in self._sessions
+        known = self._session_of(request) in self._sessions
         if request.headers.get("Host") not in names:
             raise web.HTTPForbidden(text="this desktop is only for this machine")
         if origin is not None and origin not in {f"http://{name}" for name in names}:
@@ -98,16 +102,24 @@ class Page:
             raise web.HTTPForbidden(text="open the address that `lanewise desktop` printed")
         return await handler(request)  # type: ignore[no-any-return]
 
+    @property
+    def _cookie(self) -> str:
+        """Cookies are for all ports of a host; by this name the pages of several desktops leave each other's alone."""
+        return f"{COOKIE}_{self._port}"
+
+    def _session_of(self, request: web.Request) -> str | None:
+        return request.cookies.get(self._cookie)
+
     async def _enter(self, request: web.Request) -> web.StreamResponse:
         token = request.query.get("token", "")
         if secrets.compare_digest(token.encode(), self._token.encode()):
             session = secrets.token_urlsafe(24)
             self._sessions.add(session)
             answer = web.FileResponse(FILES / "page.html", headers=HEADERS)
-            answer.set_cookie(COOKIE, session, httponly=True, samesite="Strict")
+            answer.set_cookie(self._cookie, session, httponly=True, samesite="Strict")
             self._offer()
             return answer
-        if request.cookies.get(COOKIE) not in self._sessions:
+        if self._session_of(request) not in self._sessions:
             raise web.HTTPForbidden(
                 text="this address was used already, or lacks its token: `lanewise desktop` has printed one that works"
             )
@@ -138,29 +150,46 @@ class Page:
         return socket
 
     async def _hear(self, viewer: Viewer, data: str) -> None:
+        """Do what a message says; what makes no sense is left out, for whatever a viewer sends, it ends nothing."""
         try:
             event = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if not isinstance(event, dict):
             return
-        if event.get("event_type") == "taken":
+        kind, typed = event.get("event_type"), event.get("data", "")
+        if not isinstance(typed, str):
+            return
+        if kind == "taken":
             viewer.taken.set()
-        elif event.get("event_type") == "copy":
-            self.runner.call(lambda: self._tell_clipboard(viewer))
-        elif event.get("event_type") == "paste":
-            self.runner.call(lambda: self._paste(str(event.get("data", ""))))
-        else:
-            with contextlib.suppress(ArgumentError):  # whatever a viewer sends, it ends nothing
+        elif kind == "copy":
+            await self._tell_clipboard(viewer)
+        elif kind == "paste":
+            await self._between_frames(lambda: self._paste(typed))
+        elif len(typed) <= 1:  # a key types one character: more would be more events than the line holds
+            with contextlib.suppress(ArgumentError):
                 self.runner.send(event)
+
+    async def _between_frames(self, work: Callable[[], Found]) -> Found:
+        """Have the desktop's thread do something and wait for it: so a viewer has one thing done at a time."""
+        done: concurrent.futures.Future[Found] = concurrent.futures.Future()
+
+        def do() -> None:
+            if done.set_running_or_notify_cancel():  # else the viewer has gone
+                done.set_result(work())
+
+        self.runner.call(do)
+        return await asyncio.wrap_future(done)
 
     def _paste(self, text: str) -> None:
         """On the desktop's thread: what the person's clipboard has goes on the desktop's, then Ctrl+V is typed."""
         self.runner.desktop.clipboard = text
         self.runner.send({"event_type": "key_down", "key": "v", "modifiers": ["Control"]})
 
-    def _tell_clipboard(self, viewer: Viewer) -> None:
-        """On the desktop's thread: send what was copied last to a viewer that asks for it."""
-        text = self.runner.desktop.clipboard
-        if self._loop is not None:
-            asyncio.run_coroutine_threadsafe(viewer.socket.send_json({COPIED: text}), self._loop)
+    async def _tell_clipboard(self, viewer: Viewer) -> None:
+        """Send what was copied last to a viewer that asks for it, which has typed Ctrl+C just before."""
+        before = await self._between_frames(lambda: self.runner.desktop.last)  # the frame that follows takes that key
+        while await self._between_frames(lambda: self.runner.desktop.last) is before:
+            await asyncio.sleep(A_MOMENT)
+        text = await self._between_frames(lambda: self.runner.desktop.clipboard)
+        await viewer.socket.send_json({COPIED: text})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import struct
 import zlib
 from typing import Any
@@ -49,7 +50,11 @@ class Viewer:
         self.sent = 0
 
     async def send(self) -> None:
-        """Send what is unseen, message by message, until the socket closes."""
+        """Send what is unseen, message by message, until the socket closes or the browser is gone."""
+        with contextlib.suppress(ConnectionError):
+            await self._send_unseen()
+
+    async def _send_unseen(self) -> None:
         self.ready.set()
         while not self.socket.closed:
             await self.ready.wait()

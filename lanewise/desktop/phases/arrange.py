@@ -6,8 +6,9 @@ from lanewise.desktop.numbers import CLIPS, LIST
 from lanewise.desktop.state import Desk
 from lanewise.lang import Ptr, device, i32, threadgroup_barrier, u32
 
+MARKED = 1
 ALL_ANEW = 2
-"""Stands in FrameState.relayout where the host has changed something: what was found before holds for no widget."""
+"""Stand in FrameState.relayout. The second is the host's, which marks nothing: what was found before holds nowhere."""
 
 
 @device
@@ -32,4 +33,4 @@ def arrange(desk: Ptr[Desk], me: u32):
 def ask_for_layout(desk: Ptr[Desk], node: u32):
     """Say that a widget's style or text has changed; any thread may, in a phase before this one."""
     mark_dirty(desk.layout, i32(node))
-    desk.frame.relayout = 1
+    desk.frame.relayout = max(desk.frame.relayout, MARKED)  # what the host asks for still holds

@@ -9,7 +9,7 @@ from lanewise.desktop.actions import CLICK, DRAG, NOTHING, PRESS, SCROLL, TYPE_C
 from lanewise.desktop.limits import DOUBLE_CLICK_MS, DRAG_PIXELS, MAX_NOTICES, MAX_WIDGETS, POPUP_LAYER
 from lanewise.desktop.phases.react import react
 from lanewise.desktop.state import Desk, FrameState, GroupMemory, InputEvent
-from lanewise.desktop.tree import next_focus, scroller_of, takes_focus, target_of
+from lanewise.desktop.tree import is_hidden, next_focus, scroller_of, takes_focus, target_of
 from lanewise.lang import Ptr, addressof, device, i32, threadgroup_barrier, u32
 
 STATE_WORDS = FrameState.size // 4
@@ -109,6 +109,9 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
     for word in range(u32(STATE_WORDS)):
         mine[word] = Ptr[u32](desk.frame)[word]
     state.time_ms = time_ms
+    # Before events, of which none has hidden anything yet: what nobody sees hears no keys.
+    if is_hidden(desk, state.focused):
+        state.focused = -1
     if me < MAX_NOTICES:
         desk.scratch.notices[me].kind = 0
     threadgroup_barrier()
@@ -127,7 +130,6 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
         state.notices = 0
         state.relayout = desk.frame.relayout
         state.clipboard_length = desk.frame.clipboard_length
-        state.clipboard_count = desk.frame.clipboard_count
         for word in range(u32(STATE_WORDS)):
             Ptr[u32](desk.frame)[word] = mine[word]
     threadgroup_barrier()

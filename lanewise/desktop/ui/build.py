@@ -16,6 +16,7 @@ from lanewise.desktop.layout.style import pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import name_of
 from lanewise.desktop.ui.controls import LABEL_ROOM
+from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Node
 from lanewise.errors import ArgumentError
 from lanewise.lang.functions import DeviceFunction
@@ -129,20 +130,17 @@ class _Builder:
             where = path_of(self.nodes, self.parents, number)
             raise ArgumentError(f"{where}: its target, {name_of(node.target)}, is not on the desktop")
         self._take_place(number, widget)
-        start = len(self.texts)
-        self.texts += map(ord, node.initial_text)
-        widget["text"], widget["length"] = start, len(node.initial_text)
+        start, length = self._add_text(node.initial_text)
+        widget["text"], widget["length"] = start, length
         if node.kind == numbers.LABEL:
-            widget["capacity"] = max(LABEL_ROOM, len(node.initial_text))
-        self.texts += [0] * (int(widget["capacity"]) - len(node.initial_text))
-        measured = 0 if node.kind in SINGLE_LINE or node.children else len(node.initial_text)
+            widget["capacity"] = max(LABEL_ROOM, length)
+        self.texts += [0] * (int(widget["capacity"]) - length)
+        measured = 0 if node.kind in SINGLE_LINE or node.children else length
         font_size = float(node.fields["font_size"])
         self.styles.append(dataclasses.replace(node.layout, text_start=start, text_count=measured, font_size=font_size))
         if node.rows:
             widget["first_row"] = len(self.rows)
-            for row in node.rows:
-                self.rows.append((len(self.texts), len(row)))
-                self.texts += map(ord, row)
+            self.rows += [self._add_text(row) for row in node.rows]
         if node.picture is not None:
             widget["picture"] = self.pixels
             widget["picture_height"], widget["picture_width"] = node.picture.shape
@@ -152,6 +150,13 @@ class _Builder:
             if node.device_handler not in self.handlers:
                 self.handlers.append(node.device_handler)
             widget["handler"] = 1 + self.handlers.index(node.device_handler)
+
+    def _add_text(self, text: str) -> tuple[int, int]:
+        """Where a text begins and how long it is."""
+        codes = code_points(text)
+        start = len(self.texts)
+        self.texts += codes.tolist()
+        return start, len(codes)
 
     def _take_place(self, number: int, widget: Any) -> None:
         """Windows, popups and what is not in one stand in layers, the later above the earlier."""

@@ -68,7 +68,7 @@ def is_number(value: Any) -> bool:
     return (
         isinstance(value, int | float | np.integer | np.floating)
         and not isinstance(value, bool)
-        and abs(float(value)) <= LARGEST_NUMBER
+        and bool(-LARGEST_NUMBER <= value <= LARGEST_NUMBER)  # compared as it is: a long int has no float
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lanewise.desktop import numbers
-from lanewise.desktop.limits import IMAGE_PIXELS, MAX_WIDGETS, TEXT_CODES
+from lanewise.desktop.limits import IMAGE_PIXELS, IMAGE_SIDE, MAX_WIDGETS, TEXT_CODES
 from lanewise.desktop.numbers import CHANGED, CHECKED, CLICKED, DOUBLE_CLICKED, DRAWN, FOCUSABLE, SUBMITTED
 from lanewise.desktop.ui.checking import (
     COLOUR,
@@ -31,6 +31,7 @@ from lanewise.desktop.ui.checking import (
     whole_within,
 )
 from lanewise.desktop.ui.containers import Popup, new_group
+from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Handler, Node, Parts, colours
 from lanewise.devices.arrays import DeviceArray
 from lanewise.errors import ArgumentError
@@ -229,7 +230,8 @@ class Field(Node):
         check(self, or_none(HANDLER), on_change=on_change, on_submit=on_submit)
         if len(text) > capacity:
             raise ArgumentError(f"Field: text has {len(text)} characters; the field's capacity is {capacity}")
-        fields = {"capacity": capacity, "caret": len(text), "anchor": len(text)}
+        length = len(code_points(text))
+        fields = {"capacity": capacity, "caret": length, "anchor": length}
         flags = FOCUSABLE | (numbers.SECRET if secret else 0)
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
         super().__init__(parts=Parts(text, flags, fields, handlers), **rest)
@@ -334,6 +336,8 @@ class Image(Node):
         pixels = as_pixels(self, picture)
         pixels = pixels.get() if isinstance(pixels, DeviceArray) else pixels
         size = {"width": pixels.shape[1], "height": pixels.shape[0], "flex_shrink": 0}
+        sides = {f"{side} of the picture": size[side] for side in ("width", "height")}
+        check(self, whole_within(1, IMAGE_SIDE), **sides)
         super().__init__(parts=Parts(fields={"radius": radius}), **{**size, **rest})
         self.picture = pixels
 
@@ -346,7 +350,7 @@ class Canvas(Image):
     def __init__(
         self, columns: int, rows: int, *, on_draw: Handler | None = None, background: str = "#ffffff", **rest: Any
     ) -> None:
-        check(self, whole_within(1, IMAGE_PIXELS), columns=columns, rows=rows)
+        check(self, whole_within(1, IMAGE_SIDE), columns=columns, rows=rows)
         check(self, whole_within(1, IMAGE_PIXELS), **{"columns times rows": columns * rows})
         check(self, COLOUR, background=background)
         check(self, or_none(HANDLER), on_draw=on_draw)
