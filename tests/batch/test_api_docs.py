@@ -40,7 +40,7 @@ def test_every_status_is_described():
 
 
 def test_every_field_of_json_is_described():
-    record = JsonSink(None, ["a"], with_output=True)._record(ended(0))
+    record = JsonSink(None, ["a"], with_output=True)._record(ended(0, instructions=7))
     described = re.findall(r"`(\w+)`", first_cells("### JSON Lines"))
     assert described == list(record)
 
