@@ -63,8 +63,9 @@ class ParallelCPU:
             self._modified = self.device.zeros(self._lanes if private else 1, np.uint64)
             self._samples = self.device.zeros((lane.SAMPLE_SLOTS, 2), np.uint64)
         except OutOfMemoryError as error:
-            what = f"{self._lanes:,} lanes with {self._size:,} bytes each" if private else f"{self._size:,} bytes"
-            raise OutOfMemoryError(f"memory for {what} cannot be had: {error}") from None
+            what = "each" if private else "that they share"
+            message = f"memory for {self._lanes:,} lanes with {self._size:,} bytes {what} cannot be had: {error}"
+            raise OutOfMemoryError(message) from None
         if private:
             self.runner.expect_gaps(self._memory.address, self._memory.nbytes)
         self.debugger = Debugger(self)
@@ -72,6 +73,8 @@ class ParallelCPU:
         self._translation: Wanted | None = None
         self._units: Any = None
         """Of the translation, the unit of each word."""
+        self._entries: set[int] = set()
+        """Of the translation, addresses that lanes may come to from elsewhere."""
         self._loaded: Any = None
         """What the runner runs now."""
         self._warps = Warps(self._lanes)
@@ -336,19 +339,26 @@ class ParallelCPU:
 
     # --- running -----------------------------------------------------------------------------------------------------
 
-    def translate(self, base: int, count: int, entries: Iterable[int] | None = None) -> None:
-        """Compile the code that lies there, from some addresses on: by default where lanes are now.
+    def translate(self, address: int, count: int, entries: Iterable[int] | None = None) -> None:
+        """Have the code that lies there compiled before lanes run next, from some addresses on: by default theirs.
 
         What lanes do stays the same, but for the time. A lane that changes that code is interpreted from then on.
+        Entries that are not in that code are left out.
         """
-        address_range(base, count, self._size, self._start)
-        first = -(-base // 4) * 4  # instructions are whole words
-        length = max(0, (base + count) // 4 * 4 - first)
+        address_range(address, count, self._size, self._start)
+        first = -(-address // 4) * 4  # instructions are whole words
+        length = (address + count) // 4 * 4 - first
+        if length <= 0:
+            raise ArgumentError(
+                f"count is {count}: from address {address:#x} on that is not one instruction of 4 bytes"
+            )
         code = self.read_memory(first, length)
         if self._spacing and not (self.read_memory_all(first, length) == np.frombuffer(code, np.uint8)).all():
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
         wanted = self.pcs if entries is None else listed(entries, "entries")
         starts = tuple(sorted({whole(one, "an entry", 0, 2**64 - 1) for one in wanted}))
+        if odd := [one for one in starts if one % 4] if entries is not None else []:
+            raise ArgumentError(f"an entry is {odd[0]:#x}: instructions begin at multiples of 4")
         self._translation = Wanted(first, code, starts, self._start)
         self._modified.set(np.zeros_like(self._modified.get()))
 
@@ -359,12 +369,13 @@ class ParallelCPU:
         self._translation = wanted
 
     def untranslated(self) -> dict[int, int]:
-        """Addresses at which lanes left translated code, and how often: entries for the next translation.
+        """Addresses at which lanes were that are not translated, and how often: entries for the next translation.
 
         If there are many, some are forgotten.
         """
         slots = self._copied(self._samples)
-        return {int(address): int(count) for address, count in slots if count}
+        found = {int(address): int(count) for address, count in slots if count}
+        return {address: count for address, count in found.items() if address not in self._entries}
 
     def step(self) -> ExecutionResult:
         """Run one instruction of each lane."""
@@ -433,8 +444,10 @@ class ParallelCPU:
         translation = None if self.debugger.active else self._translation
         wanted = translation or self.debugger.active
         if self._loaded != wanted or self._loaded is None:
-            table = self.runner.load(translation, self.debugger.active)
-            self._units = self.device.array(np.frombuffer(table, np.uint32)) if table else None
+            table = np.frombuffer(self.runner.load(translation, self.debugger.active), np.uint32)
+            self._units = self.device.array(table) if table.size else None
+            base = 0 if translation is None else translation.base
+            self._entries = {base + 4 * at for at in np.flatnonzero(table).tolist()}
             self._loaded = wanted
             self._warps, self._ran = Warps(self._lanes), None  # those that were settled were not counted
         words = np.zeros(lane.RUN_WORDS, np.uint64)

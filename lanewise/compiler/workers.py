@@ -28,6 +28,9 @@ from lanewise.errors import CompileError
 _START_SECONDS = 60.0
 """How long a worker may take to start, on a machine that is busy with something else."""
 
+_PARTING_SECONDS = 2.0
+"""How long a process that ends waits for a thread of its own that compiles."""
+
 _NEVER = float("inf")
 
 _BOOT = "import sys; sys.path[:] = sys.argv[1:]; from lanewise.compiler.worker_main import main; main()"
@@ -96,10 +99,17 @@ class WorkerPool:
 
     def abandon(self) -> None:
         """End the workers at once, those at work too: the process ends, and a thread that waits for them with it."""
-        if self._process == os.getpid():
-            self._abandoned = True
-            for worker in [*self._busy, *self._idle]:
-                worker.process.kill()
+        if self._process != os.getpid():
+            return
+        self._abandoned = True
+        for worker in list(self._busy):
+            worker.process.kill()
+        if self._lock.acquire(timeout=_PARTING_SECONDS):  # soon: whoever has it hears that its workers are gone
+            try:
+                while self._idle:
+                    self._idle.pop().end()
+            finally:
+                self._lock.release()
 
     def compile(
         self, jobs: Sequence[Job], *, timeout: float | None = None, cache: CacheChoice = "default"

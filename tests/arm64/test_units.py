@@ -101,6 +101,7 @@ def test_where_lanes_were_not_in_translated_code_is_counted(device):
     assert cpu.execute(100_000).stop_reasons == ["hlt"]
     left = cpu.untranslated()
     assert left[64] > 10
+    assert not {0, 12} & left.keys()  # where it begins and where the call comes back to are translated
     cpu.set_registers_lane(0, {1: 0, 28: 1000})
     cpu.set_pc_all(0)
     cpu.translate(0, 80, [0, *left])
@@ -130,9 +131,9 @@ def test_lanes_come_back_to_translated_code_wherever_they_are_in_a_loop(length):
     cpu.set_pc_all(0)
     cpu.translate(0, len(code), [0])
     cpu.execute(1 << 16)  # now it is in the midst of a block
-    before = sum(cpu.untranslated().values())
+    before = cpu._samples.get()[:, 1].sum()
     assert cpu.execute(1 << 16).stop_reasons == ["cycles"]
-    assert sum(cpu.untranslated().values()) > before  # it has left translated code again, so it was there
+    assert cpu._samples.get()[:, 1].sum() > before  # it has left translated code again, so it was there
 
 
 def test_functions_begin_where_something_calls_them():
@@ -183,3 +184,17 @@ def test_code_that_a_call_of_the_system_has_written_is_not_run_as_it_was(build, 
     for _ in range(2):  # what is hot is remembered
         found = run_linux(build("rewrites"), stdin=movz(0, 2).to_bytes(4, "little"), device="cpu")[0]
         assert (found.reason, found.exit_code) == ("exit", 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((0, 0), "count is 0: from address 0x0 on that is not one instruction of 4 bytes"),
+        ((2, 4), "count is 4: from address 0x2 on that is not one instruction of 4 bytes"),
+        ((0, 40, [8, 3]), "an entry is 0x3: instructions begin at multiples of 4"),
+    ],
+)
+def test_what_cannot_be_translated_is_said(given, message, device):
+    cpu = lw.ParallelCPU(1, 4096, device=device)
+    with pytest.raises(lw.LanewiseError, match=message):
+        cpu.translate(*given)
