@@ -66,7 +66,9 @@ def desktop(
             made.step()  # compiles before there is a window, which would stay black
             ready()
             with contextlib.suppress(lw.LanewiseError):  # no toolkit for windows: the page needs none
-                show_window(made, "Lanewise")
+                view = show_window(made, "Lanewise", seconds)
+                if stats:
+                    print(view.stats())
                 return
         asyncio.run(_serve(made, port, seconds, stats, ready))
 

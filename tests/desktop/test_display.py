@@ -44,7 +44,8 @@ def test_a_canvas_of_rendercanvas_shows_a_desktop_and_hears_for_it(device):
         canvas._process_events()  # as its loop does before each draw
         canvas.draw()
     assert box.checked
-    assert len(view.frame_times) == 4
+    assert view.stats().frames == 4
+    assert len(view.stats().latencies) > 0
     canvas.close()
 
 
@@ -220,3 +221,14 @@ def test_a_desktop_goes_on_if_somebody_is_told_of_what_handlers_raise(device):
     desktop.report = told.append
     press(8000)
     assert [str(error) for error in told] == ["a mistake of somebody"]
+
+
+def test_a_window_ends_after_its_seconds_and_says_what_frames_took():
+    """On rendercanvas' canvas without a screen, whose loop draws nothing unless it is asked."""
+    pytest.importorskip("rendercanvas.offscreen")
+    command = [sys.executable, "-m", "lanewise", "desktop", "--device", "cpu", "--seconds", "0.2", "--stats"]
+    screen = os.environ | {"DISPLAY": ":0", "RENDERCANVAS_FORCE_OFFSCREEN": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=screen)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"\d+ frames, \d+ dropped; frame .* ms", done.stdout)
+    assert "http://" not in done.stdout  # it was no page

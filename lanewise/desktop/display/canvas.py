@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from typing import Any
 
+from lanewise.desktop.display.times import Stats, Times
 from lanewise.desktop.numbers import EVENT_NAMES
 from lanewise.desktop.ui import Desktop
 from lanewise.errors import LanewiseError
 
 RATE = 120
-KEPT_TIMES = 4096
-"""How many frame times are remembered."""
 
 
 class CanvasView:
@@ -22,7 +20,10 @@ class CanvasView:
     def __init__(self, desktop: Desktop, canvas: Any) -> None:
         self.desktop = desktop
         self.canvas = canvas
-        self.frame_times: deque[float] = deque(maxlen=KEPT_TIMES)
+        self._frames, self._dropped = 0, 0
+        self._frame_times, self._latencies = Times(), Times()
+        self._arrivals: list[float] = []
+        """When events came that no frame has shown yet."""
         self._context = canvas.get_bitmap_context()
         self._shown: Any = None
         canvas.add_event_handler(self._hear, *EVENT_NAMES)
@@ -30,12 +31,21 @@ class CanvasView:
 
     def draw(self) -> None:
         """Run a frame and show it; what is on the canvas stays where nothing has changed."""
-        started = time.perf_counter()
+        started, arrivals, self._arrivals = time.perf_counter(), self._arrivals, []
         frame = self.desktop.step()
-        self.frame_times.append(time.perf_counter() - started)
+        ended = time.perf_counter()
+        self._frames += 1
+        self._dropped += int((ended - started) * RATE)
+        self._frame_times.add(ended - started)
+        for arrived in arrivals:
+            self._latencies.add(ended - arrived)
         if self._shown is None or frame.state["dirty_tiles"]:
             self._shown = self.desktop.pixels()
         self._context.set_bitmap(self._shown)
+
+    def stats(self) -> Stats:
+        """What frames have taken so far: each begins when the canvas draws."""
+        return Stats(self._frames, self._frames, self._dropped, self._frame_times.copy(), self._latencies.copy())
 
     def _hear(self, event: dict[str, Any]) -> None:
         width, height = self.canvas.get_logical_size()
@@ -43,6 +53,7 @@ class CanvasView:
         if "x" in event:
             scaled["x"] = event["x"] * self.desktop.width / width
             scaled["y"] = event["y"] * self.desktop.height / height
+        self._arrivals.append(time.perf_counter())
         self.desktop.send(scaled)
 
 
@@ -51,8 +62,8 @@ def has_screen() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def show_window(desktop: Desktop, title: str) -> CanvasView:
-    """Show a desktop in a window, or in a notebook's cell, until it is closed."""
+def show_window(desktop: Desktop, title: str, seconds: float | None = None) -> CanvasView:
+    """Show a desktop in a window, or in a notebook's cell, until it is closed or so many seconds are over."""
     try:
         from rendercanvas.auto import RenderCanvas, loop
     except (ImportError, RuntimeError) as error:
@@ -63,5 +74,7 @@ def show_window(desktop: Desktop, title: str) -> CanvasView:
         size=(desktop.width, desktop.height), title=title, update_mode="continuous", max_fps=RATE, vsync=True
     )
     view = CanvasView(desktop, canvas)
+    if seconds is not None:
+        loop.call_later(seconds, canvas.close)
     loop.run()
     return view
