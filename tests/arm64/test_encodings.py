@@ -1,7 +1,8 @@
 """A sample of what `against_unicorn.py` compares as a whole: each instruction does what Unicorn's does."""
 
 import pytest
-from against_unicorn import FLOATING, differences
+from against_unicorn import differences
+from contents import FLOATING
 
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.row import Row

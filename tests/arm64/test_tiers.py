@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from against_unicorn import FLOATING, FPCR, FPSR
-from against_unicorn import vectors as special_numbers
 from assembler import bne, hlt, program, subs_imm
+from contents import FLOATING, FPCR, FPSR
+from contents import vectors as special_numbers
 
 import lanewise as lw
 from lanewise.arm64.encodings import TABLE
