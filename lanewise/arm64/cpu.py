@@ -357,8 +357,9 @@ class ParallelCPU:
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
         wanted = self.pcs if entries is None else listed(entries, "entries")
         starts = tuple(sorted({whole(one, "an entry", 0, 2**64 - 1) for one in wanted}))
-        if odd := [one for one in starts if one % 4] if entries is not None else []:
-            raise ArgumentError(f"an entry is {odd[0]:#x}: instructions begin at multiples of 4")
+        odd = next((one for one in starts if one % 4), None)
+        if odd is not None and entries is not None:  # lanes may be anywhere
+            raise ArgumentError(f"an entry is {odd:#x}: instructions begin at multiples of 4")
         self._translation = Wanted(first, code, starts, self._start)
         self._modified.set(np.zeros_like(self._modified.get()))
 
@@ -389,7 +390,7 @@ class ParallelCPU:
         slices, start = Slices(), time.perf_counter()
         while True:
             before = time.perf_counter()
-            going = self._run_slice(words, slices, self._lanes)
+            going, _ = self._run_slice(words, slices, self._lanes)
             words[lane.FRESH] = 0
             if not going.some:
                 break
@@ -409,27 +410,28 @@ class ParallelCPU:
         words[lane.FRESH], words[lane.LIMIT] = 0, limit
         words[lane.ANSWERS] = self._answers.address
         self.runner.write(self._answers.address, answers.tobytes())
-        going = self._run_slice(words, slices, active)
-        return self._copied(self._summaries), going
+        going, summaries = self._run_slice(words, slices, active)
+        return self._copied(self._summaries) if summaries is None else summaries, going
 
-    def _run_slice(self, words: Array, slices: Slices, active: int) -> Going:
-        """Let lanes run for a slice, and find out how many of them a warp should have."""
+    def _run_slice(self, words: Array, slices: Slices, active: int) -> tuple[Going, Array | None]:
+        """Let lanes run for a slice, and find out how many of them a warp should have; gives summaries if that took
+        them."""
         length = self._warps.slice_of(slices.length)
         words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = length, slices.interpreted, 0
         words[lane.PER_WARP] = self._warps.lanes
         if not self.runner.far or self._warps.settled:
-            return self.runner.run(words, self._lanes, active)
-        had = 0 if words[lane.FRESH] else self._counted() if self._ran is None else self._ran
-        before = time.perf_counter()
+            return self.runner.run(words, self._lanes, active), None
+        if words[lane.FRESH]:
+            self._ran = 0
+        elif self._ran is None:
+            self._ran = _instructions(self._copied(self._summaries))
+        had, before = self._ran, time.perf_counter()
         going = self.runner.run(words, self._lanes, active)
         seconds = time.perf_counter() - before
-        self._ran = self._counted()
+        summaries = self._copied(self._summaries)
+        self._ran = _instructions(summaries)
         self._warps.ran(length, self._ran - had, seconds)
-        return going
-
-    def _counted(self) -> int:
-        """Instructions that all lanes have run."""
-        return int(self._copied(self._summaries)[:, lane.SUMMARY.index(lane.CYCLES)].sum())
+        return going, summaries
 
     def load_anew(self) -> None:
         """Have lanes go on by the best code that there is by now."""
@@ -463,6 +465,11 @@ class ParallelCPU:
             words[lane.STEPS] = lane.FEW_STEPS if self._translation.entries else lane.SAMPLED_STEPS
         words[lane.FRESH], words[lane.LIMIT] = 1, 2**64 - 1
         return words
+
+
+def _instructions(summaries: Array) -> int:
+    """How many all lanes have run."""
+    return int(summaries[:, lane.SUMMARY.index(lane.CYCLES)].sum())
 
 
 def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:

@@ -19,8 +19,8 @@ from lanewise.arm64.units import Unit
 
 _MOST, _MOST_WORDS = 600, 3000
 """Places from which on calls are no longer written out, nor functions on their own that have as many in common; and
-instructions in them. Compilers take the longer the more ways out there are, and each access to memory is one: 7,000
-instructions took LLVM and ptxas a minute, and 3,600 a quarter of that."""
+instructions in them. Compilers take the longer the more ways out there are, and each access to memory is one: on busy
+cores LLVM took 33 s for 3,600 instructions, and 139 s for 7,300."""
 
 
 @dataclass

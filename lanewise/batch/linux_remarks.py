@@ -18,7 +18,8 @@ _KINDS = {REASONS[RUNNING]: "out of fuel", "output limit": "output limit reached
 _MOST_NAMED = 16
 _MOST_LOOKS = 16
 """Lanes whose stack pointers are looked at when they have failed: each is read from the device."""
-_OPTION = "(--memory, or memory= in Python)"
+MORE_MEMORY = "(--memory, or memory= in Python)"
+"""What gives lanes more of it."""
 
 
 def described(found: Outcome) -> tuple[str | None, str | None]:
@@ -63,12 +64,12 @@ class Remarks:
             found.append(f"the program made calls of the system that are not offered: {named}{more}; they gave ENOSYS")
         if self._refused:
             who = "the program" if self._alone else f"{count_of(self._refused, 'lane')} that failed"
-            found.append(f"{who} wanted more memory than there was; give lanes more {_OPTION}")
+            found.append(f"{who} wanted more memory than there was; give lanes more {MORE_MEMORY}")
         if self._stack:
             who = "the program" if self._alone else "a lane"
             found.append(
                 f"{who} failed with its stack pointer outside of the stack's {self._stack:,} bytes; if it needs more, "
-                f"give lanes more memory {_OPTION}, of which the stack has one part in {STACK_PART}"
+                f"give lanes more memory {MORE_MEMORY}, of which the stack has one part in {STACK_PART}"
             )
         return found
 

@@ -18,7 +18,7 @@ from lanewise.arm64.linux.result import Outcome
 from lanewise.arm64.linux.run import MEMORY
 from lanewise.arm64.linux.wave import Start, Wave
 from lanewise.batch.backlog import Backlog
-from lanewise.batch.linux_remarks import Remarks, described
+from lanewise.batch.linux_remarks import MORE_MEMORY, Remarks, described
 from lanewise.batch.linux_streams import HostInput, HostOutput
 from lanewise.batch.running import CUT_OFF_BY, DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.spec import LaneOutcome, Results, Task
@@ -226,7 +226,7 @@ def _check_options(task: Task) -> None:
     named = [name for name, is_given in given.items() if is_given]
     if named:
         them = "them" if len(named) > 1 else "it"
-        stack = "; its stack is a part of its memory (--memory, or memory= in Python)" if "stack" in named else ""
+        stack = f"; its stack is a part of its memory {MORE_MEMORY}" if "stack" in named else ""
         what = f"{task.name} is a program of Linux, to which {' and '.join(named)} can mean nothing"
         raise ArgumentError(f"{what}; leave {them} out{stack}")
 

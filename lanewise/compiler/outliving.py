@@ -52,8 +52,8 @@ def outlived(cache: Cache, key: str, jobs: Sequence[Job]) -> Iterator[None]:
     """While this process compiles `jobs`: if it ends before that is done, another begins anew, and keeps the code."""
 
     def hand_over() -> None:
-        lock = cache.lock("optimise")
-        if lock is None or not sys.executable:
+        lock = cache.lock("optimise") if sys.executable else None
+        if lock is None:
             return
         with suppress(OSError, RuntimeError):
             if _taken(lock):  # else somebody is at work, and another run will come

@@ -6,9 +6,10 @@ import os
 import time
 from typing import Any
 
-from lanewise.desktop.display.times import Stats, Times
+from lanewise.desktop.display.times import FrameLog, Stats
 from lanewise.desktop.numbers import EVENT_NAMES
 from lanewise.desktop.ui import Desktop
+from lanewise.desktop.ui.events import read_event
 from lanewise.errors import LanewiseError
 
 RATE = 120
@@ -20,8 +21,8 @@ class CanvasView:
     def __init__(self, desktop: Desktop, canvas: Any) -> None:
         self.desktop = desktop
         self.canvas = canvas
-        self._frames, self._dropped = 0, 0
-        self._frame_times, self._latencies = Times(), Times()
+        self._log = FrameLog()
+        self._dropped = 0
         self._arrivals: list[float] = []
         """When events came that no frame has shown yet."""
         self._context = canvas.get_bitmap_context()
@@ -34,18 +35,15 @@ class CanvasView:
         started, arrivals, self._arrivals = time.perf_counter(), self._arrivals, []
         frame = self.desktop.step()
         ended = time.perf_counter()
-        self._frames += 1
+        self._log.add(started, ended, arrivals)
         self._dropped += int((ended - started) * RATE)
-        self._frame_times.add(ended - started)
-        for arrived in arrivals:
-            self._latencies.add(ended - arrived)
         if self._shown is None or frame.state["dirty_tiles"]:
             self._shown = self.desktop.pixels()
         self._context.set_bitmap(self._shown)
 
     def stats(self) -> Stats:
         """What frames have taken so far: each begins when the canvas draws."""
-        return Stats(self._frames, self._frames, self._dropped, self._frame_times.copy(), self._latencies.copy())
+        return self._log.stats(self._log.frames, self._dropped)
 
     def _hear(self, event: dict[str, Any]) -> None:
         width, height = self.canvas.get_logical_size()
@@ -53,8 +51,9 @@ class CanvasView:
         if "x" in event:
             scaled["x"] = event["x"] * self.desktop.width / width
             scaled["y"] = event["y"] * self.desktop.height / height
-        self._arrivals.append(time.perf_counter())
-        self.desktop.send(scaled)
+        if inputs := read_event(scaled):  # else it means nothing to a desktop
+            self._arrivals.append(time.perf_counter())
+            self.desktop.put_in_line(inputs)
 
 
 def has_screen() -> bool:

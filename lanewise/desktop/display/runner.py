@@ -11,7 +11,7 @@ import numpy as np
 
 from lanewise.desktop import limits
 from lanewise.desktop.display.pace import Alarm, Pace
-from lanewise.desktop.display.times import Stats, Times
+from lanewise.desktop.display.times import FrameLog, Stats
 from lanewise.desktop.ui import Desktop
 from lanewise.desktop.ui.events import Input, read_event
 
@@ -40,9 +40,7 @@ class Runner:
         self._calls: deque[Callable[[], Any]] = deque()
         self._closing = False
         self._watchers = 0
-        self._frames = 0
-        self._frame_times = Times()
-        self._latencies = Times()
+        self._log = FrameLog()
         self._thread = threading.Thread(target=self._run, name="lanewise-desktop", daemon=True)
 
     def start(self) -> None:
@@ -91,8 +89,7 @@ class Runner:
 
     def stats(self) -> Stats:
         """What frames have taken so far."""
-        frame_times, latencies = self._frame_times.copy(), self._latencies.copy()
-        return Stats(self._frames, self._pace.beats, self._pace.dropped, frame_times, latencies)
+        return self._log.stats(self._pace.beats, self._pace.dropped)
 
     def _run(self) -> None:
         try:
@@ -131,11 +128,7 @@ class Runner:
             arrivals.append(arrived)
         started = self._alarm.now()
         frame = self.desktop.step()
-        ended = self._alarm.now()
-        self._frames += 1
-        self._frame_times.add(ended - started)
-        for arrived in arrivals:
-            self._latencies.add(ended - arrived)
+        self._log.add(started, self._alarm.now(), arrivals)
         if self._watchers and self.on_tiles is not None and frame.state["dirty_tiles"]:
             self.on_tiles(*self.desktop.machine.dirty_tiles(frame))
         self._pace.end(self._alarm.now())

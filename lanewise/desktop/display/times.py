@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,25 @@ class Times:
             return 0.0
         step = int(np.searchsorted(upto, max(1, math.ceil(part * upto[-1]))))
         return float(SHORTEST * STEP ** (step + 0.5) * 1000)
+
+
+class FrameLog:
+    """What is noted of each frame."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self._frame_times, self._latencies = Times(), Times()
+
+    def add(self, started: float, ended: float, arrivals: Iterable[float]) -> None:
+        """A frame that shows events which arrived then."""
+        self.frames += 1
+        self._frame_times.add(ended - started)
+        for arrived in arrivals:
+            self._latencies.add(ended - arrived)
+
+    def stats(self, beats: int, dropped: int) -> Stats:
+        """All of it so far, with the beats of the display that frames began at or that were dropped."""
+        return Stats(self.frames, beats, dropped, self._frame_times.copy(), self._latencies.copy())
 
 
 @dataclass(frozen=True)
