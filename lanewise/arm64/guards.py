@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lanewise.arm64.graphs import components
 from lanewise.arm64.places import Plan
+from lanewise.compiler.graphs import components
 
 
 @dataclass

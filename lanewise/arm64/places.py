@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lanewise.arm64.finding import Block, is_return
-from lanewise.arm64.graphs import components
 from lanewise.arm64.units import Unit
+from lanewise.compiler.graphs import components
 
 _MOST, _MOST_WORDS = 600, 3000
 """Places from which on calls are no longer written out, nor functions on their own that have as many in common; and

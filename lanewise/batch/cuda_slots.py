@@ -50,6 +50,7 @@ class CudaSlots:
             "alignment": "branch" if code_bytes(module) < _BRANCH_BELOW else "careful",
             "meter": "stop" if task.limits.fuel is None else "count",
             "team": program.team,
+            "meeting": not (program.team or program.meets),
             "reserve": task.limits.memory or least + _GROW_BYTES,
             "stats": task.stats,
         }

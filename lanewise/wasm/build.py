@@ -55,8 +55,16 @@ class Build:
 
     registers: int = 0
     """GPU, many lanes: registers that a thread may have; 0 for as many as it can use."""
+    meeting: bool = False
+    """Many lanes: whether functions that call each other in a ring are one loop, in which lanes can meet whatever
+    the depth of their calls. Not for lanes that wait for each other."""
     stats: bool = False
     """GPU, many lanes: whether loops count how many lanes of a warp are in step; slower."""
+
+    @property
+    def rings(self) -> bool:
+        """Whether rings of calls are loops. Calls that may come back with something else than a result stay calls."""
+        return self.meeting and not (self.throws or self.tails)
 
     @property
     def key(self) -> str:
@@ -75,6 +83,7 @@ PUBLIC: dict[str, tuple[object, ...]] = {
     "alignment": ("any", "careful", "branch", "exit"),
     "meter": ("off", "stop", "count"),
     "fixed_memory": (False, True),
+    "meeting": (False, True),
     "stats": (False, True),
 }
 """The fields that users may choose, and their values; the others follow from what is compiled for what."""
@@ -163,4 +172,5 @@ def gpu_build(**choices: object) -> Build:
     if choices.get("checks") == "guard":
         raise ArgumentError("a GPU has no pages that guard memories; checks is 'explicit' there")
     usual: dict[str, object] = {"gpu": True, "checks": "explicit", "alignment": "careful", "meter": "stop"}
+    usual["meeting"] = bool(choices.get("lanes"))
     return Build(**usual | choices)  # type: ignore[arg-type]

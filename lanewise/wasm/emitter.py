@@ -10,6 +10,7 @@ from lanewise.wasm import state
 from lanewise.wasm.build import Build
 from lanewise.wasm.model import Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
+from lanewise.wasm.recursion import rings
 from lanewise.wasm.throwing import throwing_functions
 
 Value: TypeAlias = tuple[str, str]
@@ -42,6 +43,11 @@ class ModuleContext:
     def throwing(self) -> frozenset[int]:
         """The functions that can throw, by their index in the module."""
         return throwing_functions(self.module, self.build.linked) if self.build.throws else frozenset()
+
+    @cached_property
+    def rings(self) -> dict[int, tuple[int, ...]]:
+        """Rings of calls that are lowered together, by the functions that they are entered by."""
+        return rings(self.module) if self.build.rings else {}
 
     def type_throws(self, kind: FuncType) -> bool:
         """Whether some function of a type can throw, which need not be one of this module if others are linked."""
@@ -108,7 +114,6 @@ class Emitter:
         self.metadata: list[str] = []
         self._scope = next(context.notes) if context.build.places and index >= 0 else 0
         self._noted = (0, "")
-        self._entered = 0
         self.traps = False
         """Whether it can end the lane."""
         self.loops = False

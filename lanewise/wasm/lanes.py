@@ -40,7 +40,7 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, marked, recursive_functions
+from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, lower_function, marked, recursive_functions
 
 
 class LaneProgram:
@@ -70,10 +70,8 @@ class LaneProgram:
             index = waiting.pop()
             if index in found or index < self.module.imported_functions:
                 continue
-            fn = FunctionLowering(self.context, index, self.module.bodies[index - self.module.imported_functions])
-            fn.lower()
-            found[index] = fn
-            waiting += fn.calls
+            found[index] = lower_function(self.context, index)
+            waiting += found[index].calls
         return found
 
     @property

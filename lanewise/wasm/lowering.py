@@ -69,6 +69,9 @@ class FunctionLowering(Emitter):
     def __init__(self, context: ModuleContext, index: int, function: Function) -> None:
         super().__init__(context, index, function)
         self.frames: list[Frame] = []
+        self._guard_at = 0
+        self._entries: dict[int, int] = {}
+        """Lines, still empty, in which a call may be counted, each with its place in the module."""
 
     # --- the walk ----------------------------------------------------------------------------------------------------
 
@@ -77,19 +80,36 @@ class FunctionLowering(Emitter):
         if self.function.provided:
             lower_provided(self)
             return
-        kind = self.function.type
-        declared, first = locals_of(self.module, self.function)
-        self.local_types = [*kind.params, *declared]
-        for number, local in enumerate(self.local_types):
-            self.slots.append(f"%l{number} = alloca {LLVM_TYPES[local]}")
-        for number, param in enumerate(kind.params):
-            self.emit(f"store {LLVM_TYPES[param]} %p{number}, ptr %l{number}")
+        self.declare_locals()
+        self.set_locals([f"%p{at}" for at in range(len(self.function.type.params))])
+        self.hold_guard()
         self.emit("br label %start")
         self.emit("start:")
-        for number, local in enumerate(declared, len(kind.params)):
-            self.emit(f"store {LLVM_TYPES[local]} {zero(local)}, ptr %l{number}")
+        self.lower_body()
+
+    def local(self, number: int) -> str:
+        """The slot of a local."""
+        return f"%l{number}"
+
+    def declare_locals(self) -> None:
+        """Give each local a slot."""
+        declared, _ = locals_of(self.module, self.function)
+        self.local_types = [*self.function.type.params, *declared]
+        self.slots += [f"{self.local(at)} = alloca {LLVM_TYPES[kind]}" for at, kind in enumerate(self.local_types)]
+
+    def set_locals(self, values: list[str]) -> None:
+        """Give the first locals, which are the parameters, their values."""
+        for number, (kind, value) in enumerate(zip(self.function.type.params, values, strict=True)):
+            self.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {self.local(number)}")
+
+    def lower_body(self) -> None:
+        """Lower what follows once the parameters have their values."""
+        kind = self.function.type
+        for number, local in enumerate(self.local_types[len(kind.params) :], len(kind.params)):
+            self.emit(f"store {LLVM_TYPES[local]} {zero(local)}, ptr {self.local(number)}")
         self._enter()
         self.open_block("function", FuncType((), kind.results))
+        _, first = locals_of(self.module, self.function)
         walk = instructions(self.module, first, self.function.end)
         for found in walk:
             self.place = found.offset
@@ -157,6 +177,13 @@ class FunctionLowering(Emitter):
 
     # --- blocks ------------------------------------------------------------------------------------------------------
 
+    def loop_label(self) -> str:
+        """The label of a loop that begins here."""
+        return self.label("loop")
+
+    def begin_round(self) -> None:
+        """What comes first in each round of a loop."""
+
     def open_block(self, kind: str, block: FuncType) -> Frame:
         """Begin a block whose parameters are on the stack."""
         frame = Frame("", kind, block, len(self.stack) - len(block.params))
@@ -219,37 +246,49 @@ class FunctionLowering(Emitter):
     def leave(self, values: list[str]) -> None:
         """Return from the function."""
         kinds = self.function.type.results
-        number = state.RESULTS
-        for kind, value in zip(kinds[1:], values[1:], strict=True):
-            self.store_value(kind, number, value)
-            number += state.cells_of(kind)
+        self.give_others(values)
         self.emit(f"ret {LLVM_TYPES[kinds[0]]} {values[0]}" if kinds else "ret void")
 
+    def give_others(self, values: list[str]) -> None:
+        """Put all results but the first into the cells where a caller finds them."""
+        number = state.RESULTS
+        for kind, value in zip(self.function.type.results[1:], values[1:], strict=True):
+            self.store_value(kind, number, value)
+            number += state.cells_of(kind)
+
+    def call_within(self, index: int) -> bool:
+        """Call a function that is lowered along with this one, if it is."""
+        return False
+
     # --- the frame of the function -----------------------------------------------------------------------------------
+
+    def hold_guard(self) -> None:
+        """Remember this place, ahead of all rounds of the function, for a check of the stack."""
+        self._guard_at = len(self.lines)
+        self.emit("")
 
     def _enter(self) -> None:
         if self.build.meter == "count":
             self.burn()
-        self._entered = len(self.lines)
+        self._entries[len(self.lines)] = self.function.start
+        self.emit("")
 
     def count_calls(self) -> None:
         """Have each call counted, so that calls of this function without end are seen."""
-        behind, self.lines = self.lines[self._entered :], self.lines[: self._entered]
-        self.place = self.function.start
-        self.emit(f"call void @lw.called(ptr %st, i32 {self.place}) #4")
-        self._entered = len(self.lines)
-        self.lines += behind
+        for at, place in self._entries.items():
+            self.lines[at] = f"call void @lw.called(ptr %st, i32 {place}) #4"
 
     def guard_stack(self) -> None:
         """Have the function end the lane where one more call could overflow the stack; for those that recurse."""
-        behind, self.lines = self.lines[self._entered :], self.lines[: self._entered]
+        kept, self.lines = self.lines, []
         self.place = self.function.start
         here = self.name("here")
         self.slots.append(f"{here} = alloca i64")
         address = self.assign(f"ptrtoint ptr {here} to i64")
         floor = self.load_cell(state.FLOOR, "i64", self.shared(), constant=True)
         self.trap_if(self.assign(f"icmp ult i64 {address}, {floor}"), traps.STACK_EXHAUSTED)
-        self.lines += behind
+        kept[self._guard_at] = "\n".join(self.lines)
+        self.lines = kept
 
     def text(self, inline: bool = True) -> str:
         """The LLVM definition of the function; `inline` whether callers may swallow it."""

@@ -102,19 +102,27 @@ def _arguments(callee: Callee, values: list[Value]) -> str:
 
 def call(fn: FunctionLowering, kind: FuncType, callee: Callee, throws: bool) -> None:
     """Call a function with the arguments on the stack, and push its results; `throws` if it may throw instead."""
-    values = fn.pop_many(len(kind.params))
-    convention = fn.context.convention
-    text = f"call {convention}{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
-    first = ""
-    if kind.results:
-        first = fn.assign(text)
-    else:
-        fn.emit(text)
+    first = real_call(fn, kind, callee, fn.pop_many(len(kind.params)))
     owner = callee.state
     if fn.build.gpu and fn.build.tails:
         first, owner = _bounce(fn, kind, first, owner)
     if throws:
         _look_for_exception(fn)
+    push_results(fn, kind, first, owner)
+
+
+def real_call(fn: FunctionLowering, kind: FuncType, callee: Callee, values: list[Value]) -> str:
+    """Write the call itself; gives its first result, if it has any."""
+    convention = fn.context.convention
+    text = f"call {convention}{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
+    if kind.results:
+        return fn.assign(text)
+    fn.emit(text)
+    return ""
+
+
+def push_results(fn: FunctionLowering, kind: FuncType, first: str, owner: str) -> None:
+    """Push what a call has given: its first result, and those that are in cells of its instance."""
     number = state.RESULTS
     for at, result in enumerate(kind.results):
         if at == 0:
@@ -168,8 +176,7 @@ def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
             fn.emit("ret void")
         return True
     if callee.code == fn.context.symbol(fn.index):
-        for at, (param, value) in enumerate(values):
-            fn.emit(f"store {LLVM_TYPES[param]} {value}, ptr %l{at}")
+        fn.set_locals([value for _, value in values])
         fn.emit("br label %start")
         return True
     number = state.RESULTS
@@ -189,7 +196,8 @@ def _call_rule(fn: FunctionLowering, op: Op, index: int) -> None:
 
 def call_index(fn: FunctionLowering, index: int) -> None:
     """Call a function of this module, or one that it imports."""
-    call(fn, fn.module.functions[index], _target(fn, index), index in fn.context.throwing)
+    if not fn.call_within(index):
+        call(fn, fn.module.functions[index], _target(fn, index), index in fn.context.throwing)
 
 
 @rule("call_indirect")

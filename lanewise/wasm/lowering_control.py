@@ -36,9 +36,10 @@ def _loop(fn: FunctionLowering, op: Op, block: FuncType) -> None:
     frame.given = [fn.slot(kind, "in") for kind in block.params]
     fn.fill(frame.given, block.params)
     del fn.stack[frame.height :]
-    frame.label, frame.targets = fn.label("loop"), frame.given
+    frame.label, frame.targets = fn.loop_label(), frame.given
     fn.emit(f"br label %{frame.label}")
     fn.emit(f"{frame.label}:")
+    fn.begin_round()
     fn.take(frame.given, block.params)
     fn.loops = True
     if fn.build.stats:
@@ -85,8 +86,7 @@ def _br(fn: FunctionLowering, op: Op, depth: int) -> bool:
 def _br_if(fn: FunctionLowering, op: Op, depth: int) -> None:
     condition = fn.assign(f"icmp ne i32 {fn.pop()}, 0")
     on = fn.label("on")
-    frame = fn.frames[-1 - depth]
-    if frame.targets:  # filled only if the branch is taken: the slots may hold what the way on needs
+    if fn.frames[-1 - depth].targets:  # filled only if the branch is taken: the slots may hold what the way on needs
         taken = fn.label("taken")
         fn.emit(f"br i1 {condition}, label %{taken}, label %{on}")
         fn.emit(f"{taken}:")
@@ -141,17 +141,17 @@ def _select(fn: FunctionLowering, op: Op, types: Any = None) -> None:
 @rule("local.get")
 def _local_get(fn: FunctionLowering, op: Op, index: int) -> None:
     kind = fn.local_types[index]
-    fn.push(kind, fn.assign(f"load {LLVM_TYPES[kind]}, ptr %l{index}"))
+    fn.push(kind, fn.assign(f"load {LLVM_TYPES[kind]}, ptr {fn.local(index)}"))
 
 
 @rule("local.set")
 def _local_set(fn: FunctionLowering, op: Op, index: int) -> None:
-    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.pop()}, ptr %l{index}")
+    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.pop()}, ptr {fn.local(index)}")
 
 
 @rule("local.tee")
 def _local_tee(fn: FunctionLowering, op: Op, index: int) -> None:
-    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.stack[-1][1]}, ptr %l{index}")
+    fn.emit(f"store {LLVM_TYPES[fn.local_types[index]]} {fn.stack[-1][1]}, ptr {fn.local(index)}")
 
 
 @rule("global.get")

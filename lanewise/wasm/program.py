@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lanewise.compiler.graphs import components
 from lanewise.wasm import (  # noqa: F401 - the rules register themselves
     lowering_calls,
     lowering_control,
@@ -21,6 +22,7 @@ from lanewise.wasm.model import Expression, Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude, shared_state
 from lanewise.wasm.provided import declaration
+from lanewise.wasm.together import RingLowering
 
 _NOTHING = FuncType((), ())
 
@@ -74,11 +76,9 @@ class ModuleProgram:
 
     def _lower_all(self) -> dict[int, FunctionLowering]:
         lowered = {}
-        for at, body in enumerate(self.module.bodies):
+        for at in range(len(self.module.bodies)):
             index = self.module.imported_functions + at
-            fn = FunctionLowering(self.context, index, body)
-            fn.lower()
-            lowered[index] = fn
+            lowered[index] = lower_function(self.context, index)
         finish_lowering(lowered, self.build)
         return lowered
 
@@ -292,6 +292,17 @@ def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[li
     return groups
 
 
+def lower_function(context: ModuleContext, index: int) -> FunctionLowering:
+    """Lower a function; one that a ring of calls is entered by along with the ring, where lanes are to meet in it."""
+    ring = context.rings.get(index)
+    if ring is None:
+        fn = FunctionLowering(context, index, context.module.bodies[index - context.module.imported_functions])
+    else:
+        fn = RingLowering(context, ring)
+    fn.lower()
+    return fn
+
+
 def finish_lowering(lowered: dict[int, FunctionLowering], build: Build) -> None:
     """Add what depends on all functions of a program: checks of the stack, and counts of calls."""
     if build.meter == "stop":
@@ -313,41 +324,8 @@ def stack_checks(lowered: dict[int, FunctionLowering]) -> set[int]:
 
 def recursive_functions(lowered: dict[int, FunctionLowering]) -> set[int]:
     """Functions whose calls may come back to themselves; calls through references may go anywhere."""
-    order: dict[int, int] = {}
-    low: dict[int, int] = {}
-    on_stack: set[int] = set()
-    stack: list[int] = []
     found = {index for index, fn in lowered.items() if fn.calls_unknown}
-    for root in lowered:
-        if root in order:
-            continue
-        work = [(root, iter(sorted(lowered[root].calls)))]
-        order[root] = low[root] = len(order)
-        stack.append(root)
-        on_stack.add(root)
-        while work:
-            node, callees = work[-1]
-            for callee in callees:
-                if callee not in order:
-                    order[callee] = low[callee] = len(order)
-                    stack.append(callee)
-                    on_stack.add(callee)
-                    work.append((callee, iter(sorted(lowered[callee].calls))))
-                    break
-                if callee in on_stack:
-                    low[node] = min(low[node], order[callee])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == order[node]:
-                    members = []
-                    while True:
-                        member = stack.pop()
-                        on_stack.discard(member)
-                        members.append(member)
-                        if member == node:
-                            break
-                    if len(members) > 1 or node in lowered[node].calls:
-                        found |= set(members)
+    for part in components(lowered, lambda index: sorted(lowered[index].calls)):
+        if len(part) > 1 or part & lowered[next(iter(part))].calls:
+            found |= part
     return found

@@ -9,11 +9,11 @@ from assembler import add, add_imm, b, bne, br, hlt, movz, program, subs_imm
 import lanewise as lw
 from lanewise.arm64 import translator
 from lanewise.arm64.finding import Block, Code
-from lanewise.arm64.graphs import components
 from lanewise.arm64.guards import find_guards
 from lanewise.arm64.places import Place, Plan, copied_places
 from lanewise.arm64.slices import Slices
 from lanewise.arm64.units import find_units
+from lanewise.compiler.graphs import components
 
 STACK, FURTHER, LINK, RET = 29, 12, 30, br(30) | 1 << 22
 PUSH, POP = 0xF81F0FBE, 0xF84107BE  # str x30, [x29, #-16]!; ldr x30, [x29], #16

@@ -17,8 +17,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"checks": "explicit"},
         {"fuel": 1 << 40},
         {"layout": "interleaved"},
+        {"meeting": True},
     ),
-    "cuda": ({"layout": "interleaved"},),
+    "cuda": ({"layout": "interleaved"}, {"meeting": True}),
 }
 """For each device, options of a store that must not change what a program does."""
 
