@@ -403,7 +403,8 @@ def test_content_that_is_higher_than_its_box_is_scrolled(make):
     scroll = ui.Scroll(*buttons)
     hand = make(scroll)
     top = buttons[0].box[1]
-    x, y, _, height = scroll.box
+    x, y, width, height = scroll.box
+    assert buttons[0].box[0] + buttons[0].box[2] < x + width - 10  # its thumb is beside them
     hand.event("wheel", x=x + 20, y=y + 20, dy=100)
     hand.settle()
     assert buttons[0].box[1] == top - 100
