@@ -20,14 +20,15 @@ def compiling_told(tell: Callable[[str], None] | None) -> Iterator[None]:
     over = threading.Event()
 
     def watch() -> None:
-        wait = _PATIENCE
+        wait, before = _PATIENCE, None
         while not over.wait(wait):
             from lanewise.compiler import what_is_compiled  # which --help does without
 
-            if (what := what_is_compiled()) is not None:
+            what = what_is_compiled()
+            if what is not None and what == before:  # seen once it may have been kept, and be there in a moment
                 tell(f"compiling {what}; it is kept, so that later runs begin at once")
                 return
-            wait = _LOOK_AGAIN
+            wait, before = _LOOK_AGAIN, what
 
     thread = threading.Thread(target=watch, daemon=True, name="lanewise compiling")
     thread.start()

@@ -171,6 +171,22 @@ def test_who_waits_is_told_once_what_is_compiled(monkeypatch):
     assert told == ["compiling something large; it is kept, so that later runs begin at once"]
 
 
+def test_nobody_is_told_of_what_is_there_in_a_moment(monkeypatch):
+    monkeypatch.setattr("lanewise.cli.compiling._PATIENCE", 0.001)
+    monkeypatch.setattr("lanewise.cli.compiling._LOOK_AGAIN", 0.001)
+    seen = iter(["kept", None, "kept too", "large", "large"])
+    monkeypatch.setattr("lanewise.compiler.what_is_compiled", lambda: next(seen))
+    told, heard = [], threading.Event()
+
+    def tell(sentence):
+        told.append(sentence)
+        heard.set()
+
+    with compiling_told(tell):
+        assert heard.wait(60)
+    assert [sentence.split(";")[0] for sentence in told] == ["compiling large"]
+
+
 def test_nobody_is_told_of_compiling_where_nothing_is_compiled_or_nobody_looks(monkeypatch):
     monkeypatch.setattr("lanewise.cli.compiling._PATIENCE", 0.001)
     monkeypatch.setattr("lanewise.cli.compiling._LOOK_AGAIN", 0.001)
