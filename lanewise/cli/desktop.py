@@ -7,15 +7,15 @@ import contextlib
 import importlib.util
 import signal
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import lanewise as lw
+from lanewise.cli.compiling import compiling_told
 from lanewise.cli.mistakes import UsageMistake
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 NEEDED = {"PIL": "Pillow", "aiohttp": "aiohttp"}
 STATS_SECONDS = 2.0
-PATIENCE_SECONDS = 1.0
-"""How long a start may take before it is said why."""
 
 
 def desktop(
@@ -53,10 +51,11 @@ def desktop(
     if missing:
         raise lw.LanewiseError(f"the desktop needs {' and '.join(missing)}: pip install 'lanewise[desktop]'")
     from lanewise.desktop import ui
-    from lanewise.desktop.display.canvas import has_screen, show_window
+    from lanewise.desktop.display.canvas import NoWindowError, has_screen, show_window
 
     windows = _windows(file)
-    with _words_if_slow(f"compiling for {device}: the first start takes a while, what comes of it is kept") as ready:
+    with contextlib.ExitStack() as start:
+        start.enter_context(compiling_told(_say))
         try:
             made = ui.Desktop(*windows, width=width, height=height, device=device, theme=theme, groups=groups)
         except (lw.ArgumentError, lw.NoDeviceError) as mistake:
@@ -64,25 +63,19 @@ def desktop(
         made.report = traceback.print_exception  # one handler that fails does not end the desktop
         if has_screen() and not page:
             made.step()  # compiles before there is a window, which would stay black
-            ready()
-            with contextlib.suppress(lw.LanewiseError):  # no toolkit for windows: the page needs none
+            start.close()
+            try:
                 view = show_window(made, "Lanewise", seconds)
                 if stats:
                     print(view.stats())
                 return
-        asyncio.run(_serve(made, port, seconds, stats, ready))
+            except NoWindowError as reason:
+                _say(f"{reason}; the page needs nothing")
+        asyncio.run(_serve(made, port, seconds, stats, start.close))
 
 
-@contextlib.contextmanager
-def _words_if_slow(words: str) -> Iterator[Callable[[], None]]:
-    """Say something to the person if what is done takes more than a moment; the function that is given ends that."""
-    waiting = threading.Timer(PATIENCE_SECONDS, print, (words,), {"file": sys.stderr, "flush": True})
-    waiting.daemon = True
-    waiting.start()
-    try:
-        yield waiting.cancel
-    finally:
-        waiting.cancel()
+def _say(sentence: str) -> None:
+    print(f"lanewise: {sentence}", file=sys.stderr, flush=True)
 
 
 def _windows(file: Path | None) -> Sequence[ui.Window]:
@@ -96,6 +89,8 @@ def _windows(file: Path | None) -> Sequence[ui.Window]:
     if spec is None or spec.loader is None:
         raise UsageMistake(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their module
+    sys.path.insert(0, str(file.resolve().parent))  # as Python does, for what a program has beside it
     try:
         spec.loader.exec_module(module)
         found: Any = getattr(module, "windows", None)
@@ -107,8 +102,10 @@ def _windows(file: Path | None) -> Sequence[ui.Window]:
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [entry.lineno for entry in frames if Path(entry.filename).resolve() == file.resolve()]
-        kind = "" if isinstance(error, lw.LanewiseError) else f"{type(error).__name__}: "
-        raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {kind}{error}") from None
+        kind, words = "" if isinstance(error, lw.LanewiseError) else f"{type(error).__name__}: ", str(error)
+        if isinstance(error, SyntaxError) and Path(error.filename or "").resolve() == file.resolve():
+            lines, words = [error.lineno or 1], error.msg  # the file did not get as far as to run
+        raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {kind}{words}") from None
     if not isinstance(windows, list | tuple):
         raise UsageMistake(f"windows() in {file} gave {windows!r}; it gives a list of windows")
     return windows

@@ -16,12 +16,13 @@ from lanewise.batch.ordering import LaneOrder
 from lanewise.batch.report import Tally, as_one_line, count_of, summary, unfinished_sentence
 from lanewise.batch.running import Running
 from lanewise.batch.spec import LaneOutcome
+from lanewise.cli.compiling import compiling_told
 from lanewise.cli.gpu_run_buffers import buffer_hint, write_buffers
 from lanewise.cli.gpu_run_ending import Ending, PatientStream, StalledError, TimeIsOverError, alarm
 from lanewise.cli.gpu_run_options import Options, parse
 from lanewise.cli.gpu_run_output import FileSink, JsonSink, OutputError, Sink, Sinks, Streams, TextSink
 from lanewise.cli.gpu_run_places import left_over
-from lanewise.cli.gpu_run_progress import Progress, compiling_told
+from lanewise.cli.gpu_run_progress import Progress
 from lanewise.cli.gpu_run_task import Job, job
 from lanewise.errors import CompileError, DeviceLostError, LanewiseError, OutOfMemoryError
 from lanewise.version import __version__

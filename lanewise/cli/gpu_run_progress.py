@@ -1,16 +1,13 @@
-"""What people see while they wait: what is compiled, and a line at the bottom of the terminal that says how far a
-batch is.
+"""What people see while they wait: a line at the bottom of the terminal that says how far a batch is.
 
 The line is drawn by hand, since lanes' own output goes to the same terminal: it steps aside while that is written.
 """
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Protocol, TextIO
 
@@ -19,8 +16,6 @@ from lanewise.batch.report import Tally, duration
 _PATIENCE = 0.5
 """Seconds that a run may take without a word."""
 _REDRAW = 0.2
-_COMPILING = 1.0
-"""Seconds that a start may take before people are told what is compiled."""
 _BAR, _LEAST_BAR = 24, 4
 _ENDLESS = 1 << 30
 
@@ -33,33 +28,6 @@ class Writer(Protocol):
 
     def flush(self) -> None:
         """Hold nothing back."""
-
-
-@contextlib.contextmanager
-def compiling_told(tell: Callable[[str], None] | None) -> Iterator[None]:
-    """Have people told what is compiled meanwhile, once, if they wait for long; nothing at all where there are none."""
-    if tell is None:
-        yield
-        return
-    over = threading.Event()
-
-    def watch() -> None:
-        wait = _COMPILING
-        while not over.wait(wait):
-            from lanewise.compiler import what_is_compiled  # which --help does without
-
-            if (what := what_is_compiled()) is not None:
-                tell(f"compiling {what}; it is kept, so that later runs begin at once")
-                return
-            wait = _REDRAW
-
-    thread = threading.Thread(target=watch, daemon=True, name="gpu-run compiling")
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 class Progress:

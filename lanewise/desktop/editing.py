@@ -35,10 +35,15 @@ def remove_selection(desk: Ptr[Desk], me: u32) -> bool:
 
 @device(inline=False)
 def insert_code(desk: Ptr[Desk], me: u32, code: u32) -> bool:
-    """Put a character in place of the selection, or at the caret; False if there is no room for it."""
+    """Put a character in place of the selection, or at the caret; False if there is no room for it, or it is none.
+
+    Some displays tell of keys as characters, too: to them Ctrl+A types 1, which must leave the selection alone.
+    """
     widget = desk.widgets + me
+    if code < FIRST_PRINTED or code == 127:
+        return False
     remove_selection(desk, me)
-    if widget.length >= widget.capacity or code < FIRST_PRINTED or code == 127:
+    if widget.length >= widget.capacity:
         return False
     codes = desk.texts + widget.text
     at = widget.length

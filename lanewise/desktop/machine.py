@@ -66,6 +66,8 @@ class Machine:
         self.width = width
         self.height = height
         self.one_group = one_group
+        self.changed = False
+        """Whether the host has changed something that no frame has shown yet."""
         self._events: deque[tuple[int, ...]] = deque()
         self._ring = np.zeros((), InputRing.dtype)
         self._frame_kernel = make_frame(one_group, tuple(handlers))
@@ -161,6 +163,7 @@ class Machine:
         for name, value in fields.items():
             state[name] = value
         self._arrays["frame"].set(state)
+        self.changed = True
 
     def widget(self, number: int) -> Any:
         """A copy of one widget, a record of Widget.dtype."""
@@ -172,6 +175,7 @@ class Machine:
         for name, value in fields.items():
             record[0][name] = value
         self.part("widgets", number, 1).set(record)
+        self.changed = True
 
     # --- input and frames ---------------------------------------------------------------------------------------------
 
@@ -199,6 +203,7 @@ class Machine:
         """Run one frame at this time, and wait for it."""
         if self._events:
             self.fill_ring()
+        self.changed = False
         self.launch(time_ms).wait_quietly()
         state = self._arrays["frame"].get()
         notices = NO_NOTICES

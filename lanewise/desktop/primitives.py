@@ -218,7 +218,10 @@ def add_line(
 
 @device(inline=False)
 def add_paragraph(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32, colour: u32, first: u32) -> u32:
-    """The widget's text in a box: lines end at newlines and, where they would be too long, between words."""
+    """The widget's text in a box: lines end at newlines and, where they would be too long, between words.
+
+    Lines that are scrolled out of sight take no glyphs, with a line to spare for what reaches beyond its own.
+    """
     widget = desk.widgets + me
     size = widget.font_size
     face = desk.typeface
@@ -228,14 +231,16 @@ def add_paragraph(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h
     codes = desk.texts + widget.text
     start = u32(0)
     line = u32(0)
-    while start <= widget.length:
+    height = size * LINE_HEIGHT
+    while start <= widget.length and y + (f32(line) - 1.0) * height < f32(widget.clip_bottom):
         end, following = break_line(face, codes, start, widget.length, size, w)
-        width = width_of(face, codes, start, end, size, False)
-        indent = (w - width) * 0.5 if widget.align == 1 else w - width if widget.align == 2 else f32(0)
-        baseline = baseline_in(face, y + f32(line) * size * LINE_HEIGHT, size * LINE_HEIGHT, size)
-        count, version = place_glyphs(desk, codes, start, end, x + indent, baseline, size, False, first + p.count)
-        p.count += count
-        p.version = (p.version * 31) ^ version
+        if y + (f32(line) + 2.0) * height > f32(widget.clip_top):
+            width = width_of(face, codes, start, end, size, False)
+            indent = (w - width) * 0.5 if widget.align == 1 else w - width if widget.align == 2 else f32(0)
+            baseline = baseline_in(face, y + f32(line) * height, height, size)
+            count, version = place_glyphs(desk, codes, start, end, x + indent, baseline, size, False, first + p.count)
+            p.count += count
+            p.version = (p.version * 31) ^ version
         start = following
         line += 1
     return used + 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lanewise import settings
-from lanewise.compiler import Target, compile_module, load_object
+from lanewise.compiler import Target, compile_module, compiling, load_object
 from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
@@ -93,7 +93,8 @@ class CpuDevice(Device):
         loaded = self._loaded.get(kernel)
         if loaded is None:
             module = lower_kernel(kernel, HostAbi())
-            compiled = compile_module(module.ir, Target.host(), name=f"{kernel.name}.cpu", source=module.source)
+            with compiling(f"the kernel {kernel.name} for the CPU"):
+                compiled = compile_module(module.ir, Target.host(), name=f"{kernel.name}.cpu", source=module.source)
             facts, stack = module.facts, 0
             if facts.converges or facts.yields:
                 stack = (_RECURSIVE_STACK_BYTES if facts.recursive else _STACK_BYTES) + 4 * facts.local_bytes

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from lanewise import settings
-from lanewise.compiler import Target, bundle, compile_module
+from lanewise.compiler import Target, bundle, compile_module, compiling
 from lanewise.devices.arguments import ArgumentPacker
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch, Properties
@@ -241,12 +241,13 @@ class CudaDevice(Device):
     def _load_new(self, kernel: Kernel, limit: int, disjoint: bool) -> CudaKernel:
         engine = self._engine_now()
         module = lower_kernel(kernel, NvptxAbi(limit, disjoint))
-        ptx = compile_module(module.ir, self.target, name=f"{kernel.name}.cuda", source=module.source).code
         packer = ArgumentPacker(kernel, self)
         stack = stack_bytes(module.facts) if module.facts.recursive else 0
-        handle = self._guard(
-            engine.load, bundle([ptx]), kernel.name, module.entry, packer.offsets, packer.layout.format, stack
-        )
+        with compiling(f"the kernel {kernel.name} for the GPU"):  # by LLVM, then by the driver as it is loaded
+            ptx = compile_module(module.ir, self.target, name=f"{kernel.name}.cuda", source=module.source).code
+            handle = self._guard(
+                engine.load, bundle([ptx]), kernel.name, module.entry, packer.offsets, packer.layout.format, stack
+            )
         found = CudaKernel(module, packer, handle, runs_in_strides(module.facts))
         self._loaded[kernel, limit, disjoint] = found
         return found

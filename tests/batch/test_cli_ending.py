@@ -69,7 +69,7 @@ def test_a_terminal_is_told_what_is_compiled_before_lanes_begin(here, monkeypatc
     real = gpu_run._tell
     monkeypatch.setattr(running, "start", slow)
     monkeypatch.setattr(gpu_run, "_tell", tell)
-    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.01)
+    monkeypatch.setattr("lanewise.cli.compiling._PATIENCE", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert command([*words, "app.wasm"]) == 0
     said = "gpu-run: compiling all of it; it is kept, so that later runs begin at once\n"

@@ -10,7 +10,8 @@ from fake_engine import ended
 
 from lanewise.batch.ordering import LaneOrder
 from lanewise.batch.report import Tally, duration, summary, unfinished_sentence
-from lanewise.cli.gpu_run_progress import Progress, compiling_told, progress_line
+from lanewise.cli.compiling import compiling_told
+from lanewise.cli.gpu_run_progress import Progress, progress_line
 from lanewise.compiler import compiling
 
 
@@ -138,7 +139,7 @@ def test_the_progress_line_fits_and_says_the_time_left_as_long_as_it_can(room, l
 
 def test_the_progress_line_steps_aside_and_is_gone_at_the_end(monkeypatch):
     monkeypatch.setattr("lanewise.cli.gpu_run_progress._PATIENCE", 0.001)
-    monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
+    monkeypatch.setattr("lanewise.cli.compiling._LOOK_AGAIN", 0.001)
     screen = io.BytesIO()
     stream = io.TextIOWrapper(screen, write_through=True)
     with Progress(Tally(10), stream) as progress:
@@ -157,8 +158,8 @@ def test_without_a_terminal_there_is_no_progress_line():
 
 
 def test_who_waits_is_told_once_what_is_compiled(monkeypatch):
-    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.001)
-    monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
+    monkeypatch.setattr("lanewise.cli.compiling._PATIENCE", 0.001)
+    monkeypatch.setattr("lanewise.cli.compiling._LOOK_AGAIN", 0.001)
     told, heard = [], threading.Event()
 
     def tell(sentence):
@@ -170,9 +171,25 @@ def test_who_waits_is_told_once_what_is_compiled(monkeypatch):
     assert told == ["compiling something large; it is kept, so that later runs begin at once"]
 
 
+def test_nobody_is_told_of_what_is_there_in_a_moment(monkeypatch):
+    monkeypatch.setattr("lanewise.cli.compiling._PATIENCE", 0.001)
+    monkeypatch.setattr("lanewise.cli.compiling._LOOK_AGAIN", 0.001)
+    seen = iter(["kept", None, "kept too", "large", "large"])
+    monkeypatch.setattr("lanewise.compiler.what_is_compiled", lambda: next(seen))
+    told, heard = [], threading.Event()
+
+    def tell(sentence):
+        told.append(sentence)
+        heard.set()
+
+    with compiling_told(tell):
+        assert heard.wait(60)
+    assert [sentence.split(";")[0] for sentence in told] == ["compiling large"]
+
+
 def test_nobody_is_told_of_compiling_where_nothing_is_compiled_or_nobody_looks(monkeypatch):
-    monkeypatch.setattr("lanewise.cli.gpu_run_progress._COMPILING", 0.001)
-    monkeypatch.setattr("lanewise.cli.gpu_run_progress._REDRAW", 0.001)
+    monkeypatch.setattr("lanewise.cli.compiling._PATIENCE", 0.001)
+    monkeypatch.setattr("lanewise.cli.compiling._LOOK_AGAIN", 0.001)
     told = []
     with compiling_told(told.append):
         time.sleep(0.05)

@@ -332,6 +332,21 @@ def test_a_list_of_ten_thousand_rows_scrolls_and_is_chosen_from(make):
     assert 9980 < chosen[-1] < 9998
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [((5000, 5000), (400, 330)), ((-5000, -50), (-220, 0)), ((30, 40), (30, 40)), ((420, 20), (400, 20))],
+)
+def test_a_window_that_is_made_beyond_the_screen_can_be_reached(device, wanted, found):
+    window = ui.Window("Test", x=wanted[0], y=wanted[1], width=300, height=200)
+    hand = Hand(ui.Desktop(window, width=480, height=360, device=device, groups="one"))
+    assert window.box[:2] == found
+    start = max(found[0], 0) + 20, found[1] + 10
+    hand.press(*start)
+    hand.move(*start)
+    hand.release(*start)
+    assert window.box[:2] == found  # it is where the pointer leaves it, too
+
+
 def test_a_window_is_moved_resized_raised_and_closed(device):
     inside = ui.Button("Wide", align_self="stretch")
     back = ui.Window("Back", inside, x=20, y=20, width=200, height=160)
@@ -388,7 +403,8 @@ def test_content_that_is_higher_than_its_box_is_scrolled(make):
     scroll = ui.Scroll(*buttons)
     hand = make(scroll)
     top = buttons[0].box[1]
-    x, y, _, height = scroll.box
+    x, y, width, height = scroll.box
+    assert buttons[0].box[0] + buttons[0].box[2] < x + width - 10  # its thumb is beside them
     hand.event("wheel", x=x + 20, y=y + 20, dy=100)
     hand.settle()
     assert buttons[0].box[1] == top - 100

@@ -185,6 +185,10 @@ def too_deep():
             lambda: ui.Desktop(nested(), device="cpu"),
             "Window 'Hello' > Panel > Column > Label 'twice': it is in a tree already",
         ),
+        (
+            lambda: ui.Desktop(ui.Window("Out", ui.Row(ui.Window("In"))), device="cpu"),
+            "Window 'Out' > Row > Window 'In': a window stands on the desktop by itself; write ui.Panel",
+        ),
         (lambda: ui.Desktop(too_deep(), device="cpu"), "Row > Row > .*: it is nested more than 32 deep"),
     ],
 )

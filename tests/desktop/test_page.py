@@ -242,7 +242,7 @@ def test_a_viewer_that_says_too_much_fills_no_line(device):
                 await copy.socket.send_json({"event_type": "paste", "data": "x" * 4096})
             await copy.socket.send_json({"event_type": "char", "data": "y"})
             await asyncio.sleep(0.2)  # a message that is heard too early would be seen now
-            assert not served.runner._events  # no character of the first message, nor the one behind what waits
+            assert not served.runner._inputs  # no character of the first message, nor the one behind what waits
             assert len(served.runner._calls) <= 2  # one for the viewer, one that says that it is there
             served.runner.start()
             async with asyncio.timeout(20):

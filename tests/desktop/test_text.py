@@ -111,6 +111,22 @@ def test_more_glyphs_than_there_is_room_for_are_left_out(device):
     assert desktop.last.state["glyphs"] == 4096
 
 
+def test_the_end_of_a_text_with_more_glyphs_than_there_are_is_seen_when_it_is_scrolled_there(device):
+    lines = [f"line {number:05}" for number in range(1000)]
+
+    def end_of(shown: list[str]) -> np.ndarray:
+        scroll = ui.Scroll(ui.Label("\n".join(shown), size=20), height=300)  # in whole pixels from line to line
+        desktop = ui.Desktop(scroll, width=320, height=300, device=device, groups="one")
+        time_ms = desktop.settle()
+        desktop.send({"event_type": "wheel", "x": 100, "y": 100, "dy": 100_000}, time_ms)
+        desktop.settle(time_ms)
+        return desktop.pixels()[:, :200]
+
+    whole = end_of(lines)
+    assert len(np.unique(whole)) > 10
+    assert np.array_equal(whole, end_of(lines[-30:]))
+
+
 def test_a_font_is_made_once_and_then_kept(device, monkeypatch, tables):
     monkeypatch.setattr(font, "_make", None)  # would fail if it were called again
     again = font.load_font(device)

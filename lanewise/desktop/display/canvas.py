@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import importlib.util
 import os
 import time
 from typing import Any
 
+from lanewise.desktop.display.fitting import Fit
+from lanewise.desktop.display.runner import BLINK_SECONDS
 from lanewise.desktop.display.times import FrameLog, Stats
 from lanewise.desktop.numbers import EVENT_NAMES
 from lanewise.desktop.ui import Desktop
@@ -13,47 +18,79 @@ from lanewise.desktop.ui.events import read_event
 from lanewise.errors import LanewiseError
 
 RATE = 120
+QT = ("PySide6", "PyQt6", "PySide2", "PyQt5")
+BEFORE_A = ord("a") - 1
+"""What is to be added to the key that Qt tells of when a letter is typed with Control: A is 1."""
+
+
+class NoWindowError(LanewiseError):
+    """There is nothing here that could open a window."""
 
 
 class CanvasView:
-    """Shows a desktop on a canvas: each draw of the canvas is a frame, its events go to the desktop."""
+    """Shows a desktop on a canvas: each draw of the canvas is a frame, its events go to the desktop.
+
+    The canvas is asked to draw when there is input and while something moves. After a change from elsewhere than a
+    handler, ask it yourself: `canvas.request_draw()`. Where a frame fails the canvas closes, and `failure` says why.
+    """
 
     def __init__(self, desktop: Desktop, canvas: Any) -> None:
         self.desktop = desktop
         self.canvas = canvas
+        self.failure: Exception | None = None
         self._log = FrameLog()
         self._dropped = 0
         self._arrivals: list[float] = []
         """When events came that no frame has shown yet."""
         self._context = canvas.get_bitmap_context()
+        self._fit: Fit | None = None
         self._shown: Any = None
+        self._blinks = False
+        canvas.set_update_mode("ondemand", min_fps=0)
         canvas.add_event_handler(self._hear, *EVENT_NAMES)
         canvas.request_draw(self.draw)
 
     def draw(self) -> None:
         """Run a frame and show it; what is on the canvas stays where nothing has changed."""
+        try:
+            self._draw()
+        except Exception as failure:  # the canvas would write of it, and draw the same again and again
+            self.failure = failure
+            self.canvas.close()
+
+    def _draw(self) -> None:
         started, arrivals, self._arrivals = time.perf_counter(), self._arrivals, []
         frame = self.desktop.step()
         ended = time.perf_counter()
         self._log.add(started, ended, arrivals)
         self._dropped += int((ended - started) * RATE)
-        if self._shown is None or frame.state["dirty_tiles"]:
-            self._shown = self.desktop.pixels()
+        fit = self._fit_now()
+        if fit != self._fit or frame.state["dirty_tiles"]:
+            self._fit, self._shown = fit, fit.shown(self.desktop.pixels())
         self._context.set_bitmap(self._shown)
+        if self._blinks != bool(frame.state["blinks"]):
+            self._blinks = not self._blinks
+            self.canvas.set_update_mode("ondemand", min_fps=self._blinks / BLINK_SECONDS)
+        if self.desktop.restless:
+            self.canvas.request_draw()
 
     def stats(self) -> Stats:
         """What frames have taken so far: each begins when the canvas draws."""
         return self._log.stats(self._log.frames, self._dropped)
 
+    def _fit_now(self) -> Fit:
+        return Fit.of((self.desktop.width, self.desktop.height), self.canvas.get_logical_size())
+
     def _hear(self, event: dict[str, Any]) -> None:
-        width, height = self.canvas.get_logical_size()
-        scaled = dict(event)
+        said = event | {"modifiers": event.get("modifiers") or ()}  # Qt says None with what is typed
         if "x" in event:
-            scaled["x"] = event["x"] * self.desktop.width / width
-            scaled["y"] = event["y"] * self.desktop.height / height
-        if inputs := read_event(scaled):  # else it means nothing to a desktop
+            said["x"], said["y"] = self._fit_now().on_desktop(event["x"], event["y"])
+        if len(key := event.get("key", "")) == 1 and key < " " and "Control" in said["modifiers"]:
+            said["key"] = chr(BEFORE_A + ord(key))
+        if inputs := read_event(said):  # else it means nothing to a desktop
             self._arrivals.append(time.perf_counter())
             self.desktop.put_in_line(inputs)
+            self.canvas.request_draw()
 
 
 def has_screen() -> bool:
@@ -62,18 +99,34 @@ def has_screen() -> bool:
 
 
 def show_window(desktop: Desktop, title: str, seconds: float | None = None) -> CanvasView:
-    """Show a desktop in a window, or in a notebook's cell, until it is closed or so many seconds are over."""
+    """Show a desktop in a window, or in a notebook's cell, until it is closed or so many seconds are over.
+
+    Where there is nothing that opens windows, a NoWindowError says so; what fails while it is shown is raised, too.
+    """
+    _choose_qt()
+    canvas: Any = None
     try:
         from rendercanvas.auto import RenderCanvas, loop
+
+        canvas = RenderCanvas(size=(desktop.width, desktop.height), title=title, max_fps=RATE, vsync=True)
+        view = CanvasView(desktop, canvas)
     except (ImportError, RuntimeError) as error:
-        raise LanewiseError(
-            f"no window can be opened: {error}; the page works without: lanewise desktop --page"
-        ) from None
-    canvas = RenderCanvas(
-        size=(desktop.width, desktop.height), title=title, update_mode="continuous", max_fps=RATE, vsync=True
-    )
-    view = CanvasView(desktop, canvas)
+        if canvas is not None:
+            canvas.close()
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise NoWindowError(f"no window can be opened: {reason}; pip install pyside6 brings what opens one") from None
     if seconds is not None:
         loop.call_later(seconds, canvas.close)
     loop.run()
+    if view.failure is not None:
+        raise view.failure
     return view
+
+
+def _choose_qt() -> None:
+    """Import Qt, which rendercanvas then takes, where its first choice, GLFW, lacks wgpu: it shows nothing without."""
+    if importlib.util.find_spec("wgpu") is None:
+        for name in QT:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+                return

@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import json
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -69,7 +70,8 @@ class Page:
         try:
             await site.start()
         except OSError as error:
-            raise LanewiseError(f"port {port} of {HOST} cannot be served: {error.strerror}; choose another") from None
+            reason = os.strerror(error.errno) if error.errno else error.strerror  # asyncio says it in many words
+            raise LanewiseError(f"port {port} of {HOST} cannot be served: {reason}; choose another") from None
         self._port = self._served.addresses[0][1]
         self._offer()
 
@@ -166,7 +168,7 @@ class Page:
             await self._tell_clipboard(viewer)
         elif kind == "paste":
             await self._between_frames(lambda: self._paste(typed))
-        elif len(typed) <= 1:  # a key types one character: more would be more events than the line holds
+        elif len(typed) <= 1:  # a key types one character; a text is pasted
             with contextlib.suppress(ArgumentError):
                 self.runner.send(event)
 

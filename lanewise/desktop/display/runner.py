@@ -14,9 +14,11 @@ from lanewise.desktop.display.pace import Alarm, Pace
 from lanewise.desktop.display.times import FrameLog, Stats
 from lanewise.desktop.ui import Desktop
 from lanewise.desktop.ui.events import Input, read_event
+from lanewise.errors import ArgumentError
 
 MOST_WAITING = 4096
-"""Events that may be in line: who sends more than frames can take does not fill memory."""
+"""Inputs that may be in line, of which a text has one a character: who sends more than frames can take does not fill
+memory."""
 BLINK_SECONDS = 0.1
 """How often a desktop at rest with a caret in it is drawn."""
 
@@ -36,7 +38,7 @@ class Runner:
         self.failure: BaseException | None = None
         self._alarm = alarm or Alarm()
         self._pace = Pace(rate, self._alarm.now())
-        self._events: deque[tuple[list[Input], float]] = deque()
+        self._inputs: deque[tuple[Input, float]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
         self._closing = False
         self._watchers = 0
@@ -62,14 +64,17 @@ class Runner:
         return self._thread.is_alive()
 
     def send(self, event: Mapping[str, Any]) -> None:
-        """Put an event in line, in the vocabulary of rendercanvas; with too many in line it is left out.
+        """Put an event in line, in the vocabulary of rendercanvas; where the line has no room for it, it is left out.
 
         What is wrong with it is raised here, to who sends it, and not in the frame.
         """
         inputs = read_event(event)
-        if not inputs or len(self._events) >= MOST_WAITING:
+        if len(inputs) > MOST_WAITING:
+            raise ArgumentError(f"send: data has {len(inputs):,} characters; it is sent in parts of {MOST_WAITING:,}")
+        if not inputs or len(self._inputs) + len(inputs) > MOST_WAITING:
             return
-        self._events.append((inputs, self._alarm.now()))
+        now = self._alarm.now()
+        self._inputs.extend([(one, now) for one in inputs])  # at once: nobody else's come between
         self._alarm.ring()
 
     def call(self, function: Callable[[], Any]) -> None:
@@ -102,7 +107,7 @@ class Runner:
 
     def _turn(self) -> None:
         """Make a frame if it is time for one; else sleep until it is, or until there may be something new to do."""
-        input_waits = bool(self._events) or self.desktop.machine.waiting > 0
+        input_waits = bool(self._inputs) or self.desktop.machine.waiting > 0
         if input_waits or self._calls or self.desktop.restless:
             left = self._pace.next_start(input_waits) - self._alarm.now()
             if left <= 0:
@@ -122,9 +127,9 @@ class Runner:
         for _ in range(len(self._calls)):  # not those that come meanwhile: frames go on whatever is called
             self._calls.popleft()()
         arrivals = []
-        for _ in range(min(len(self._events), limits.FRAME_EVENTS)):
-            inputs, arrived = self._events.popleft()
-            self.desktop.put_in_line(inputs)
+        for _ in range(min(len(self._inputs), limits.FRAME_EVENTS)):
+            one, arrived = self._inputs.popleft()
+            self.desktop.put_in_line([one])
             arrivals.append(arrived)
         started = self._alarm.now()
         frame = self.desktop.step()

@@ -111,7 +111,8 @@ class Stats:
         )
 
     def __str__(self) -> str:
-        return (
-            f"{self.frames:,} frames, {self.dropped:,} dropped; frame {self.frame_ms:.2f} ms "
-            f"(p99 {self.frame_ms_p99:.2f}), input to frame {self.latency_ms:.2f} ms (p99 {self.latency_ms_p99:.2f})"
-        )
+        frame = f"frame {self.frame_ms:.2f} ms (p99 {self.frame_ms_p99:.2f})"
+        said = f"{self.frames:,} frames, {self.dropped:,} dropped; {frame}"
+        if not len(self.latencies):
+            return f"{said}, no input yet"
+        return f"{said}, input to frame {self.latency_ms:.2f} ms (p99 {self.latency_ms_p99:.2f})"

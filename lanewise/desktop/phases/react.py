@@ -8,6 +8,7 @@ from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE
 from lanewise.desktop.choosing import choose_line, choose_row, drag_thumb, open_popup, tell, type_in_list
 from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
 from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE, LEFT, TOP
+from lanewise.desktop.limits import REACH_ACROSS, REACH_DOWN
 from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, FrameState, InputEvent
 from lanewise.desktop.tree import scroll_limit
@@ -190,9 +191,8 @@ def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, a
             widget.grab_x = x - box.x
             widget.grab_y = y - box.y
         else:
-            # Some of the bar stays on the screen, or nobody could get it back.
-            box.x = min(max(x - widget.grab_x, 80.0 - box.width), f32(desk.width) - 80.0)
-            box.y = min(max(y - widget.grab_y, 0.0), f32(desk.height) - 30.0)
+            box.x = min(max(x - widget.grab_x, REACH_ACROSS - box.width), f32(desk.width) - REACH_ACROSS)
+            box.y = min(max(y - widget.grab_y, 0.0), f32(desk.height) - REACH_DOWN)
             style.inset[LEFT].value = box.x
             style.inset[TOP].value = box.y
     elif kind == numbers.GRIP:

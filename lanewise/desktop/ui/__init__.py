@@ -9,6 +9,9 @@ name = ui.Field("Ada")
 desktop = ui.Desktop(ui.Window("Hello", ui.Label("Your name"), name, ui.Button("Save", on_click=save)))
 """
 
+from typing import TYPE_CHECKING
+
+from lanewise.desktop.ui.checking import nearest
 from lanewise.desktop.ui.containers import Column, Page, Panel, Popup, Row, Scroll, Spacer, Tabs, Window
 from lanewise.desktop.ui.controls import (
     Button,
@@ -53,3 +56,8 @@ __all__ = [
     "Tabs",
     "Window",
 ]
+
+if not TYPE_CHECKING:  # to whom a module with this function has whatever is asked for
+
+    def __getattr__(name: str) -> None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {nearest(name, __all__)}")

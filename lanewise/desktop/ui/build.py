@@ -12,7 +12,7 @@ import numpy as np
 from lanewise.desktop import limits, numbers
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.structures import NodeLinks
-from lanewise.desktop.layout.style import pack_styles
+from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import name_of
 from lanewise.desktop.ui.controls import LABEL_ROOM
@@ -106,6 +106,16 @@ def _links(parents: Sequence[int]) -> np.ndarray[Any, Any]:
     return links
 
 
+def _within_reach(window: Style, screen: Style) -> Style:
+    """Where a window is whose bar would be off the screen: where it could be moved to. Others stay where they are."""
+    match (*window.inset, window.width) if isinstance(window.inset, tuple) else ():
+        case (int() | float() as y, "auto", "auto", int() | float() as x, int() | float() as width):
+            x = min(max(x, limits.REACH_ACROSS - width), max(float(screen.width) - limits.REACH_ACROSS, 0))
+            y = min(max(y, 0), max(float(screen.height) - limits.REACH_DOWN, 0))
+            return dataclasses.replace(window, inset=(y, "auto", "auto", x))
+    return window
+
+
 class _Builder:
     def __init__(self, nodes: list[Node], parents: list[int]) -> None:
         self.nodes = nodes
@@ -137,7 +147,8 @@ class _Builder:
         self.texts += [0] * (int(widget["capacity"]) - length)
         measured = 0 if node.kind in SINGLE_LINE or node.children else length
         font_size = float(node.fields["font_size"])
-        self.styles.append(dataclasses.replace(node.layout, text_start=start, text_count=measured, font_size=font_size))
+        layout = node.layout if node.kind != numbers.WINDOW else _within_reach(node.layout, self.nodes[0].layout)
+        self.styles.append(dataclasses.replace(layout, text_start=start, text_count=measured, font_size=font_size))
         if node.rows:
             widget["first_row"] = len(self.rows)
             self.rows += [self._add_text(row) for row in node.rows]
@@ -162,6 +173,11 @@ class _Builder:
         """Windows, popups and what is not in one stand in layers, the later above the earlier."""
         node = self.nodes[number]
         parent = self.parents[number]
+        if node.kind == numbers.WINDOW and parent > 0:
+            where = path_of(self.nodes, self.parents, number)
+            raise ArgumentError(
+                f"{where}: a window stands on the desktop by itself; write ui.Panel(...) for a part of one"
+            )
         if node.kind == numbers.POPUP:
             widget["window"], widget["layer"] = number, limits.POPUP_LAYER
         elif parent <= 0:

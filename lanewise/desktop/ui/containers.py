@@ -22,6 +22,8 @@ from lanewise.desktop.ui.node import WIDGET, Handler, Node, Parts, check_childre
 from lanewise.errors import ArgumentError
 
 TITLE_HEIGHT = 40
+THUMB_ROOM = 14
+"""Pixels at the right of what is scrolled, where its thumb is."""
 _groups = itertools.count(1)
 
 
@@ -75,6 +77,7 @@ class Scroll(Node):
         "flex_grow": 1,
         "flex_basis": 0,
         "min_height": 0,
+        "padding": (0, THUMB_ROOM, 0, 0),
     }
 
     def __init__(self, *children: Node, **rest: Any) -> None:

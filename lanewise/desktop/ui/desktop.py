@@ -179,8 +179,9 @@ class Desktop:
 
     @property
     def restless(self) -> bool:
-        """Whether the next frame would differ from the last: something moves, or events wait."""
-        return self.last is None or bool(self.last.state["awake"]) or self.machine.waiting > 0
+        """Whether the next frame would differ from the last: something moves, was changed by a handler, or waits."""
+        waits = self.machine.changed or self.machine.waiting > 0
+        return self.last is None or bool(self.last.state["awake"]) or waits
 
     def settle(self, time_ms: int = 0, step_ms: int = 16, most: int = 200) -> int:
         """Run frames until nothing moves, at most so many; gives the time of the last. For tests and pictures."""
