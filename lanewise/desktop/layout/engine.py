@@ -58,7 +58,7 @@ from lanewise.desktop.layout.numbers import (
     WIDTHS_LINES,
     WIDTHS_SUM,
 )
-from lanewise.desktop.layout.placing import place_box
+from lanewise.desktop.layout.placing import place_boxes
 from lanewise.desktop.layout.rechecking import begin_rechecks, mark_dirty, recheck
 from lanewise.desktop.layout.root import begin_root, find_root_height, find_root_width
 from lanewise.desktop.layout.rows import (
@@ -234,11 +234,7 @@ def run_layout(tree: Ptr[LayoutTree]):
         turns = u32(0)
         if takes_part():
             turns = rounds(tree)
-        for depth in range(deepest + 1):
-            for node in range(first_of_mine(tree), tree.count, nodes_apart()):
-                if (tree.work + node).depth == depth:
-                    place_box(tree, i32(node))
-            meet()
+        place_boxes(tree, deepest)
         if local_id() == 0:
             tree.rounds = turns
     threadgroup_barrier()
