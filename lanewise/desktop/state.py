@@ -319,6 +319,8 @@ class Scratch:
     extents: u64[MAX_PRIMITIVES]
     """Which tiles the primitives of the draw list touch."""
     chunk_extents: u64[CHUNKS]
+    covers: u64[2 * MAX_PRIMITIVES]
+    """On a GPU, which tiles they hide: as far as corners let them across, then as far as corners let them down."""
     bins: Bin[MAX_TILES]
     busy_count: u32
     busy: Block[MAX_TILES * BLOCKS]

@@ -5,7 +5,7 @@ of a warp draw a square block of the tile together. Both are made by `make_strip
 the same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
 """
 
-from lanewise.desktop.blocks import shows_no_edge
+from lanewise.desktop.blocks import is_opaque, shows_no_edge
 from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
 from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
@@ -86,12 +86,6 @@ def dither(x: u32, y: u32) -> f32:
 def holds(p: Ptr[Primitive], x: i32, y: i32) -> bool:
     """Whether a pixel is within what is seen of a primitive."""
     return u32(x - p.left) < u32(p.right - p.left) and u32(y - p.top) < u32(p.bottom - p.top)
-
-
-@device
-def is_opaque(p: Ptr[Primitive]) -> bool:
-    """Whether the fill of a box lets nothing through."""
-    return (p.fill & p.fill_end) >> 24 == 255
 
 
 @device
@@ -221,9 +215,11 @@ def make_strip(pixels, listed):
     ):
         """Glyphs `first` on. For what the primitive's numbers mean see `begin_text`."""
         face = desk.typeface
-        alpha = alpha_of(p.fill)
         pixels_of_value = face.spread / 127.0
         py = f32(y) + 0.5
+        alpha: f32[pixels]
+        for i in range(pixels):
+            alpha[i] = alpha_of(p.fill) if holds(p, x + i, y) else 0.0
         for k in range(count):
             glyph = glyph_at(desk, first + k)
             last_x = glyph.x + f32(glyph.w) * p.bx
@@ -232,9 +228,12 @@ def make_strip(pixels, listed):
                 continue
             for i in range(pixels):
                 px = f32(x + i) + 0.5
-                if holds(p, x + i, y) and px >= glyph.x and px < last_x:
+                # The few pixels of a GPU's strip share what is read, so that it is less work to go through all of them.
+                if ON_GPU or (px >= glyph.x and px < last_x):
                     value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
-                    cover = unit(0.5 + value * pixels_of_value * p.bx + p.by) * alpha
+                    cover = unit(0.5 + value * pixels_of_value * p.bx + p.by) * alpha[i]
+                    cover = cover if px >= glyph.x else 0.0
+                    cover = cover if px < last_x else 0.0
                     lay_over(p.fill, cover, red + i, green + i, blue + i)
 
     @device

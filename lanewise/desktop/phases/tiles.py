@@ -1,6 +1,6 @@
 """Phase 7, before pixels: which tiles must be drawn anew, and which primitives each of them shows."""
 
-from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, plain_blocks, shows_no_edge, touched_blocks
+from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, is_opaque, plain_blocks, shows_no_edge, touched_blocks
 from lanewise.desktop.extents import CHUNK, touching
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
@@ -19,7 +19,7 @@ from lanewise.desktop.phases.geometry import add_up, count_before
 from lanewise.desktop.primitives import WORDS
 from lanewise.desktop.sheets import fill_sheets
 from lanewise.desktop.state import Bin, BinEntry, Block, Desk, Glyph, GroupMemory, Primitive
-from lanewise.desktop.strips import desk_primitive, is_opaque
+from lanewise.desktop.strips import desk_primitive
 from lanewise.lang import (
     ON_GPU,
     Ptr,
@@ -109,6 +109,13 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
 
 
 @device
+def hiding_of_chunk(desk: Ptr[Desk], start: u32, column: u32, row: u32) -> u32:
+    """Which primitives of a chunk hide all that is under them in a tile, as `hides` says, found by a warp."""
+    covers = Ptr[u64](desk.scratch.covers) + start
+    return touching(covers, column, row) | touching(covers + MAX_PRIMITIVES, column, row)
+
+
+@device
 def hides(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
     """Whether a primitive hides all that is under it in a tile."""
     return is_opaque(p) and shows_no_edge(p, left, top, right, bottom)
@@ -147,22 +154,6 @@ def touching_glyphs(
 
 
 @device
-def my_share(bits: u32) -> u32:
-    """The bits that this thread looks after: its own on a GPU, where a warp works on a tile, else all."""
-    if ON_GPU:
-        return bits & (u32(1) << lane_id())
-    return bits
-
-
-@device
-def all_shares(bits: u32) -> u32:
-    """The bits that threads have found in their shares, put together."""
-    if ON_GPU:
-        return warp_ballot(bits != 0)
-    return bits
-
-
-@device
 def fill_bin(desk: Ptr[Desk], number: u32):
     """For a dirty tile list what touches it, from the topmost primitive on to the one that hides all below it.
 
@@ -196,36 +187,39 @@ def fill_bin(desk: Ptr[Desk], number: u32):
             if bits == 0:
                 continue
             hiding = u32(0)
-            rest = my_share(bits)
-            while rest != 0:
-                k = trailing_zeros(rest)
-                rest &= rest - 1
-                if hides(listed_primitive(desk, start + k), left, top, right, bottom):
-                    hiding |= u32(1) << k
-            hiding = all_shares(hiding)
+            if ON_GPU:
+                hiding = bits & hiding_of_chunk(desk, start, column, row)
+            else:
+                rest = bits
+                while rest != 0:
+                    k = trailing_zeros(rest)
+                    rest &= rest - 1
+                    if hides(listed_primitive(desk, start + k), left, top, right, bottom):
+                        hiding |= u32(1) << k
             if hiding != 0:
                 hidden = True
                 lowest = 31 - leading_zeros(hiding)
                 bits = bits >> lowest << lowest
-                p = listed_primitive(desk, start + lowest)
-                if count == 0 and bits == u32(1) << lowest and p.fill == p.fill_end:
-                    solid = 1
-                    colour = p.fill
+                if not ON_GPU:
+                    p = listed_primitive(desk, start + lowest)
+                    if count == 0 and bits == u32(1) << lowest and p.fill == p.fill_end:
+                        solid = 1
+                        colour = p.fill
             if ON_GPU:
                 held = hold_slots(desk, start, bits, count, held)
             else:
                 list_tile(desk, found, start, bits, count, left, top, right, bottom)
             count += popcount(bits)
-    if my_share(1) != 0:
+    if not ON_GPU:
         found.solid = u16(solid)
         found.colour = colour
         found.count = count
-    if ON_GPU:
+    else:
         listed = count <= BIN_ENTRIES
         shown = u64(0)
         lowest_box = u32(NO_BOX)
         for above in range(u32(0), min(count, BIN_ENTRIES), u32(32)):
-            shown, lowest_box = list_blocks(desk, found, held, above, count, shown, lowest_box)
+            shown, lowest_box = list_blocks(desk, found, left, top, held, above, count, shown, lowest_box)
         only_fill = listed and lowest_box != NO_BOX and shown & (shown - 1) == 0
         sheets = warp_ballot(only_fill) & ALL_BLOCKS
         if sheets != 0:
@@ -291,26 +285,34 @@ def hold_slots(desk: Ptr[Desk], start: u32, bits: u32, count: u32, held: u32) ->
     """
     rest = bits
     above = count
+    mine = u32(desk.scratch.draw_list[start + lane_id()])
     while rest != 0:
         k = 31 - leading_zeros(rest)
         rest ^= u32(1) << k
+        slot = warp_shuffle(mine, k)
         if above % 32 == lane_id() and above < BIN_ENTRIES:
-            held |= u32(desk.scratch.draw_list[start + k]) << above // 32 * 16
+            held |= slot << above // 32 * 16
         above += 1
     return held
 
 
 @device(inline=False)
 def list_blocks(
-    desk: Ptr[Desk], found: Ptr[Bin], held: u32, above: u32, count: u32, shown: u64, lowest_box: u32
+    desk: Ptr[Desk],
+    found: Ptr[Bin],
+    left: i32,
+    top: i32,
+    held: u32,
+    above: u32,
+    count: u32,
+    shown: u64,
+    lowest_box: u32,
 ) -> tuple[u64, u32]:
     """Write down in a bin what its tile shows of the 32 primitives that have `above` above them, or of all up to count.
 
     A thread looks after a primitive, and then after a block. Gives which entries the thread's block shows, and the slot
     of the box that hides what is below them, if there is one by now.
     """
-    left = i32(u32(found.tile) % desk.tiles_across * TILE)
-    top = i32(u32(found.tile) // desk.tiles_across * TILE)
     right = min(left + TILE, i32(desk.width))
     bottom = min(top + TILE, i32(desk.height))
     here = min(count - above, u32(32))
@@ -320,7 +322,9 @@ def list_blocks(
     hidden = u32(0)
     is_text = False
     if lane_id() < here:
-        p = desk_primitive(desk, slot)
+        # A copy, so that no load waits until what was loaded before it has been looked at.
+        p: Primitive
+        p = desk_primitive(desk, slot)[0]
         is_text = p.kind == P_TEXT
         plain = u32(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else plain_blocks(p, left, top)
         touched = touched_blocks(p, left, top)
@@ -331,8 +335,8 @@ def list_blocks(
     while texts != 0:
         k = trailing_zeros(texts)
         texts &= texts - 1
-        p = desk_primitive(desk, warp_shuffle(slot, k))
-        first, glyphs, blocks = touching_glyphs(desk, p, left, top, right, bottom)
+        text = desk_primitive(desk, warp_shuffle(slot, k))
+        first, glyphs, blocks = touching_glyphs(desk, text, left, top, right, bottom)
         if lane_id() == k:
             entry.first = u16(first)
             entry.count = u16(glyphs)
