@@ -41,6 +41,8 @@ from lanewise.lang import (
     warp_shuffle,
 )
 
+FIRST_COLUMN = sum(1 << row * BLOCKS_ACROSS for row in range(BLOCKS_ACROSS))
+"""The blocks of a tile that are in its first column, a bit each."""
 NO_BOX = 0xFFFFFFFF
 """Stands for the slot of a box that hides what is below, where there is none."""
 DATA_WORD = Primitive.dtype.fields["data"][1] // 4
@@ -122,26 +124,33 @@ def hides(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bo
 
 
 @device
-def touching_glyphs(
-    desk: Ptr[Desk], p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32
-) -> tuple[u32, u32, u32]:
-    """The first glyph of a text that touches a tile, how many there are up to the last one that does, and the blocks.
+def list_glyphs(
+    desk: Ptr[Desk], p: Ptr[Primitive], entry: Ptr[BinEntry], left: i32, top: i32, right: i32, bottom: i32
+) -> u32:
+    """Write down which glyphs of a text touch a tile; gives the blocks that they touch.
 
-    On a GPU all threads of a warp ask together, and each looks at every 32nd glyph.
+    On a GPU all threads of a warp do this together. Each looks at every 32nd glyph, and after one column of blocks.
     """
     first = u32(0)
     beyond = u32(0)
     blocks = u32(0)
     glyphs = Ptr[Glyph](desk.scratch.glyphs) + p.data
     if ON_GPU:
+        column = lane_id() % BLOCKS_ACROSS
         for start in range(u32(0), p.count, u32(32)):
             k = start + lane_id()
             mine = glyph_blocks(p, glyphs + k, left, top, right, bottom) if k < p.count else u32(0)
-            found = warp_ballot(mine != 0)
+            blocks |= mine
+            found = u32(0)
+            for other in range(u32(BLOCKS_ACROSS)):
+                touching_it = warp_ballot(mine & FIRST_COLUMN << other != 0)
+                found = touching_it if other == column else found
             if found != 0:
                 first = start + trailing_zeros(found) if beyond == 0 else first
                 beyond = start + 32 - leading_zeros(found)
-            blocks |= mine
+        if lane_id() < BLOCKS_ACROSS:
+            entry.first[column] = u16(p.data + first)
+            entry.count[column] = u16(beyond - first)
         blocks = warp_reduce_or(blocks)
     else:
         for k in range(p.count):
@@ -150,7 +159,9 @@ def touching_glyphs(
                 first = k if beyond == 0 else first
                 beyond = k + 1
                 blocks |= mine
-    return p.data + first, beyond - first, blocks
+        entry.first[0] = u16(p.data + first)
+        entry.count[0] = u16(beyond - first)
+    return blocks
 
 
 @device
@@ -219,7 +230,7 @@ def fill_bin(desk: Ptr[Desk], number: u32):
         shown = u64(0)
         lowest_box = u32(NO_BOX)
         for above in range(u32(0), min(count, BIN_ENTRIES), u32(32)):
-            shown, lowest_box = list_blocks(desk, found, left, top, held, above, count, shown, lowest_box)
+            shown, lowest_box = list_blocks(desk, number, left, top, held, above, count, shown, lowest_box)
         only_fill = listed and lowest_box != NO_BOX and shown & (shown - 1) == 0
         sheets = warp_ballot(only_fill) & ALL_BLOCKS
         if sheets != 0:
@@ -272,9 +283,7 @@ def list_tile(
             p = desk_primitive(desk, u32(entry.slot))
             entry.plain = u16(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else u16(0)
             if p.kind == P_TEXT:
-                first, glyphs, _ = touching_glyphs(desk, p, left, top, right, bottom)
-                entry.first = u16(first)
-                entry.count = u16(glyphs)
+                list_glyphs(desk, p, entry, left, top, right, bottom)
 
 
 @device
@@ -299,7 +308,7 @@ def hold_slots(desk: Ptr[Desk], start: u32, bits: u32, count: u32, held: u32) ->
 @device(inline=False)
 def list_blocks(
     desk: Ptr[Desk],
-    found: Ptr[Bin],
+    number: u32,
     left: i32,
     top: i32,
     held: u32,
@@ -313,6 +322,7 @@ def list_blocks(
     A thread looks after a primitive, and then after a block. Gives which entries the thread's block shows, and the slot
     of the box that hides what is below them, if there is one by now.
     """
+    found = Ptr[Bin](desk.scratch.bins) + number
     right = min(left + TILE, i32(desk.width))
     bottom = min(top + TILE, i32(desk.height))
     here = min(count - above, u32(32))
@@ -336,10 +346,8 @@ def list_blocks(
         k = trailing_zeros(texts)
         texts &= texts - 1
         text = desk_primitive(desk, warp_shuffle(slot, k))
-        first, glyphs, blocks = touching_glyphs(desk, text, left, top, right, bottom)
+        blocks = list_glyphs(desk, text, entry_above(found, above + k), left, top, right, bottom)
         if lane_id() == k:
-            entry.first = u16(first)
-            entry.count = u16(glyphs)
             touched &= blocks
     for k in range(here):
         of_block = warp_shuffle(touched | hidden << 16, k) >> (lane_id() % BLOCKS)
