@@ -1,4 +1,4 @@
-"""Which tiles primitives touch, so short that a warp looks at 32 of them with one load: columns and rows in one word.
+"""Which tiles primitives touch or hide, so short that a warp looks at 32 with one load: columns and rows in a word.
 
 Primitives are listed in the order of drawing and cut into chunks of 32. A chunk has an extent too, which holds those of
 its primitives: most tiles find with one look that most chunks are elsewhere.

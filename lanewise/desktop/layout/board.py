@@ -1,7 +1,8 @@
 """The board: which nodes have something to do in the next round, and how many children each node still waits for.
 
 Rounds end at a barrier, and what stands on the board is taken up behind it. So nobody looks at nodes that have nothing
-to do, nobody waits for a mark of another thread, and the barrier alone makes what was written before seen after it.
+to do, and nobody waits for a mark of another thread. The barrier makes what was written before seen after it, and
+where a parent goes on before one, the count of its children does.
 The board is in shared memory, where looking at it costs next to nothing. What does not fit stands in `NodeWork`.
 """
 

@@ -1,4 +1,4 @@
-"""From where nodes lie in their parents to boxes in whole pixels: level by level, from the root down."""
+"""From where nodes lie in their parents to boxes in whole pixels: places are added up from the root down."""
 
 from lanewise.desktop.layout.keywords import DISPLAY_NONE, HORIZONTAL, RTL, VERTICAL
 from lanewise.desktop.layout.lengths import gutter
