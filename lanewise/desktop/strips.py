@@ -72,6 +72,15 @@ def atlas_value(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
     return upper + (lower - upper) * part_v - 128.0
 
 
+@device
+def letter_cover(
+    face: Ptr[Typeface], p: Ptr[Primitive], glyph: Ptr[Glyph], px: f32, py: f32, pixels_of_value: f32
+) -> f32:
+    """How much of the pixel around a place a letter covers."""
+    value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
+    return unit(0.5 + value * pixels_of_value * p.bx + p.by)
+
+
 @device(inline=False)
 def between_pixels(picture: Ptr[u32], across: u32, down: u32, u: f32, v: f32) -> u32:
     """The colour between the four pixels of a picture around a place."""
@@ -231,9 +240,11 @@ def make_strip(pixels, listed):
         face = desk.typeface
         pixels_of_value = face.spread / 127.0
         py = f32(y) + 0.5
-        alpha: f32[pixels]
-        for i in range(pixels):
-            alpha[i] = alpha_of(p.fill) if holds(p, x + i, y) else 0.0
+        alpha = alpha_of(p.fill)
+        shown: f32[pixels]
+        if ON_GPU:
+            for i in range(pixels):
+                shown[i] = alpha if holds(p, x + i, y) else 0.0
         for k in range(count):
             glyph = glyph_at(desk, first + k)
             last_x = glyph.x + f32(glyph.w) * p.bx
@@ -242,13 +253,16 @@ def make_strip(pixels, listed):
                 continue
             for i in range(pixels):
                 px = f32(x + i) + 0.5
-                # The few pixels of a GPU's strip share what is read, so that it is less work to go through all of them.
-                if ON_GPU or (px >= glyph.x and px < last_x):
-                    value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
-                    cover = unit(0.5 + value * pixels_of_value * p.bx + p.by) * alpha[i]
+                if ON_GPU:
+                    # The two pixels share what is read: to draw both is less work than to ask for each.
+                    cover = letter_cover(face, p, glyph, px, py, pixels_of_value) * shown[i]
                     cover = cover if px >= glyph.x else 0.0
                     cover = cover if px < last_x else 0.0
                     lay_over(p.fill, cover, red + i, green + i, blue + i)
+                else:
+                    if holds(p, x + i, y) and px >= glyph.x and px < last_x:
+                        cover = letter_cover(face, p, glyph, px, py, pixels_of_value) * alpha
+                        lay_over(p.fill, cover, red + i, green + i, blue + i)
 
     @device
     def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, shown: u64, x: u32, y: u32):
