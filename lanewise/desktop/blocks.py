@@ -33,6 +33,12 @@ def touched_blocks(p: Ptr[Primitive], left: i32, top: i32) -> u32:
 
 
 @device
+def is_opaque(p: Ptr[Primitive]) -> bool:
+    """Whether the fill of a box lets nothing through."""
+    return (p.fill & p.fill_end) >> 24 == 255
+
+
+@device
 def edge_reach(p: Ptr[Primitive]) -> tuple[f32, f32]:
     """How near to its edges, and to its corners, a box is not just its fill."""
     # A box without round corners whose edges lie on whole pixels ends sharply.

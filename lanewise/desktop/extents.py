@@ -1,12 +1,14 @@
-"""Which tiles primitives touch, so short that a warp looks at 32 of them with one load: columns and rows in one word.
+"""Which tiles primitives touch or hide, so short that a warp looks at 32 with one load: columns and rows in a word.
 
 Primitives are listed in the order of drawing and cut into chunks of 32. A chunk has an extent too, which holds those of
 its primitives: most tiles find with one look that most chunks are elsewhere.
 """
 
+from lanewise.desktop.blocks import edge_reach, is_opaque
 from lanewise.desktop.limits import TILE
-from lanewise.desktop.state import Primitive
-from lanewise.lang import ON_GPU, Ptr, device, lane_id, u32, u64, warp_ballot
+from lanewise.desktop.numbers import P_BOX
+from lanewise.desktop.state import Desk, Primitive
+from lanewise.lang import ON_GPU, Ptr, ceil, device, f32, floor, i32, lane_id, u32, u64, warp_ballot
 
 CHUNK = 32
 NOWHERE = 0x00000000FFFFFFFF
@@ -23,6 +25,31 @@ def make_extent(left: u32, top: u32, right: u32, bottom: u32) -> u64:
 def extent_of(p: Ptr[Primitive]) -> u64:
     """The tiles that a primitive touches."""
     return make_extent(u32(p.left) // TILE, u32(p.top) // TILE, u32(p.right - 1) // TILE, u32(p.bottom - 1) // TILE)
+
+
+@device
+def cover_of(desk: Ptr[Desk], p: Ptr[Primitive], beside: f32, above: f32) -> u64:
+    """The tiles that are hidden by an opaque box so far from its edges; those that the screen cuts off count too."""
+    left = max(p.left, i32(ceil(p.ax + beside)))
+    top = max(p.top, i32(ceil(p.ay + above)))
+    right = min(p.right, i32(floor(p.bx - beside)))
+    bottom = min(p.bottom, i32(floor(p.by - above)))
+    columns = i32(desk.tiles_across) if right >= i32(desk.width) else right // TILE
+    rows = i32(desk.tiles_down) if bottom >= i32(desk.height) else bottom // TILE
+    first_column = (left + TILE - 1) // TILE
+    first_row = (top + TILE - 1) // TILE
+    if first_column >= columns or first_row >= rows:
+        return u64(NOWHERE)
+    return make_extent(u32(first_column), u32(first_row), u32(columns - 1), u32(rows - 1))
+
+
+@device
+def covers_of(desk: Ptr[Desk], p: Ptr[Primitive]) -> tuple[u64, u64]:
+    """The tiles that a primitive hides: beside the reach of its corners, and between them."""
+    if p.kind != P_BOX or not is_opaque(p):
+        return u64(NOWHERE), u64(NOWHERE)
+    edge, corner = edge_reach(p)
+    return cover_of(desk, p, corner, edge), cover_of(desk, p, edge, corner)
 
 
 @device

@@ -4,6 +4,7 @@ from lanewise.desktop.layout.structures import LayoutTree, NodeBox, NodeLinks, N
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
     BLOCKS,
+    BLOCKS_ACROSS,
     CHUNKS,
     FRAME_EVENTS,
     MAX_GLYPHS,
@@ -252,13 +253,17 @@ class Typeface:
 
 @struct
 class BinEntry:
-    """A primitive that touches a tile, which of its glyphs do, and in which blocks a box shows none of its edges."""
+    """A primitive that touches a tile, which of its glyphs do, and in which blocks a box shows none of its edges.
+
+    A CPU knows no blocks: it has the glyphs of the tile in the place of the first column, and all bits set or none.
+    """
 
     slot: u16
-    first: u16
-    count: u16
     plain: u16
-    """A bit for each block. On a CPU, which knows no blocks, all are set or none."""
+    """A bit for each block."""
+    first: u16[BLOCKS_ACROSS]
+    count: u16[BLOCKS_ACROSS]
+    """The glyphs from the first that touches a column of blocks to the last one that does."""
 
 
 @struct
@@ -319,6 +324,8 @@ class Scratch:
     extents: u64[MAX_PRIMITIVES]
     """Which tiles the primitives of the draw list touch."""
     chunk_extents: u64[CHUNKS]
+    covers: u64[2 * MAX_PRIMITIVES]
+    """On a GPU, which tiles they hide: as far as corners let them across, then as far as corners let them down."""
     bins: Bin[MAX_TILES]
     busy_count: u32
     busy: Block[MAX_TILES * BLOCKS]

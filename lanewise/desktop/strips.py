@@ -5,8 +5,9 @@ of a warp draw a square block of the tile together. Both are made by `make_strip
 the same arithmetic. What does not touch the block is passed over: small blocks touch few letters and edges.
 """
 
-from lanewise.desktop.blocks import shows_no_edge
+from lanewise.desktop.blocks import is_opaque, shows_no_edge
 from lanewise.desktop.colours import alpha_of, blue_of, green_of, mix, red_of
+from lanewise.desktop.limits import BLOCKS_ACROSS
 from lanewise.desktop.numbers import P_BOX, P_IMAGE, P_SHADOW, P_STROKE, P_TEXT
 from lanewise.desktop.state import Bin, BinEntry, Desk, Glyph, Primitive, Typeface
 from lanewise.lang import ON_GPU, Ptr, device, f32, i32, sqrt, trailing_zeros, u32, u64
@@ -16,6 +17,18 @@ from lanewise.lang import ON_GPU, Ptr, device, f32, i32, sqrt, trailing_zeros, u
 def unit(x: f32) -> f32:
     """x, brought to 0 to 1. In this order a GPU does it with two instructions: what is no number becomes 0."""
     return min(1.0, max(0.0, x))
+
+
+@device
+def number(x: f32) -> f32:
+    """x, a part of a colour, so that it is no less than 0.
+
+    What is stored has one NaN on all devices, and a look at each value for that. A GPU saves it where this says that
+    there is none; a CPU does it with no more than this would take.
+    """
+    if ON_GPU:
+        return max(-1.0, x)
+    return x
 
 
 @device
@@ -59,6 +72,15 @@ def atlas_value(face: Ptr[Typeface], u: f32, v: f32, glyph: Ptr[Glyph]) -> f32:
     return upper + (lower - upper) * part_v - 128.0
 
 
+@device
+def letter_cover(
+    face: Ptr[Typeface], p: Ptr[Primitive], glyph: Ptr[Glyph], px: f32, py: f32, pixels_of_value: f32
+) -> f32:
+    """How much of the pixel around a place a letter covers."""
+    value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
+    return unit(0.5 + value * pixels_of_value * p.bx + p.by)
+
+
 @device(inline=False)
 def between_pixels(picture: Ptr[u32], across: u32, down: u32, u: f32, v: f32) -> u32:
     """The colour between the four pixels of a picture around a place."""
@@ -84,14 +106,9 @@ def dither(x: u32, y: u32) -> f32:
 
 @device
 def holds(p: Ptr[Primitive], x: i32, y: i32) -> bool:
-    """Whether a pixel is within what is seen of a primitive."""
-    return u32(x - p.left) < u32(p.right - p.left) and u32(y - p.top) < u32(p.bottom - p.top)
-
-
-@device
-def is_opaque(p: Ptr[Primitive]) -> bool:
-    """Whether the fill of a box lets nothing through."""
-    return (p.fill & p.fill_end) >> 24 == 255
+    """Whether a pixel is within what is seen of a primitive. All is read first, so that pixels of a strip share it."""
+    left, top, right, bottom = p.left, p.top, p.right, p.bottom
+    return u32(x - left) < u32(right - left) and u32(y - top) < u32(bottom - top)
 
 
 @device
@@ -103,9 +120,9 @@ def pixel_of(red: f32, green: f32, blue: f32, more: f32) -> u32:
 @device
 def lay_over(colour: u32, cover: f32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
     """Mix a pixel with a colour that covers this part of it."""
-    red[0] += (red_of(colour) - red[0]) * cover
-    green[0] += (green_of(colour) - green[0]) * cover
-    blue[0] += (blue_of(colour) - blue[0]) * cover
+    red[0] = number(red[0] + (red_of(colour) - red[0]) * cover)
+    green[0] = number(green[0] + (green_of(colour) - green[0]) * cover)
+    blue[0] = number(blue[0] + (blue_of(colour) - blue[0]) * cover)
 
 
 @device
@@ -138,9 +155,9 @@ def make_strip(pixels, listed):
             keep = 1.0 - (edge + fill) * cover
             edge *= cover
             fill *= cover
-            red[i] = red[i] * keep + red_of(p.edge) * edge + fill_red * fill
-            green[i] = green[i] * keep + green_of(p.edge) * edge + fill_green * fill
-            blue[i] = blue[i] * keep + blue_of(p.edge) * edge + fill_blue * fill
+            red[i] = number(red[i] * keep + red_of(p.edge) * edge + fill_red * fill)
+            green[i] = number(green[i] * keep + green_of(p.edge) * edge + fill_green * fill)
+            blue[i] = number(blue[i] * keep + blue_of(p.edge) * edge + fill_blue * fill)
 
     @device
     def draw_plain(p: Ptr[Primitive], y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -148,16 +165,16 @@ def make_strip(pixels, listed):
         part, fill_red, fill_green, fill_blue = fill_at(p, y)
         if is_opaque(p):
             for i in range(pixels):
-                red[i] = fill_red
-                green[i] = fill_green
-                blue[i] = fill_blue
+                red[i] = number(fill_red)
+                green[i] = number(fill_green)
+                blue[i] = number(fill_blue)
         else:
             fill = alpha_of(p.fill) + (alpha_of(p.fill_end) - alpha_of(p.fill)) * part
             keep = 1.0 - fill
             for i in range(pixels):
-                red[i] = red[i] * keep + fill_red * fill
-                green[i] = green[i] * keep + fill_green * fill
-                blue[i] = blue[i] * keep + fill_blue * fill
+                red[i] = number(red[i] * keep + fill_red * fill)
+                green[i] = number(green[i] * keep + fill_green * fill)
+                blue[i] = number(blue[i] * keep + fill_blue * fill)
 
     @device
     def draw_shadow(p: Ptr[Primitive], x: i32, y: i32, red: Ptr[f32], green: Ptr[f32], blue: Ptr[f32]):
@@ -221,9 +238,13 @@ def make_strip(pixels, listed):
     ):
         """Glyphs `first` on. For what the primitive's numbers mean see `begin_text`."""
         face = desk.typeface
-        alpha = alpha_of(p.fill)
         pixels_of_value = face.spread / 127.0
         py = f32(y) + 0.5
+        alpha = alpha_of(p.fill)
+        shown: f32[pixels]
+        if ON_GPU:
+            for i in range(pixels):
+                shown[i] = alpha if holds(p, x + i, y) else 0.0
         for k in range(count):
             glyph = glyph_at(desk, first + k)
             last_x = glyph.x + f32(glyph.w) * p.bx
@@ -232,10 +253,16 @@ def make_strip(pixels, listed):
                 continue
             for i in range(pixels):
                 px = f32(x + i) + 0.5
-                if holds(p, x + i, y) and px >= glyph.x and px < last_x:
-                    value = atlas_value(face, (px - glyph.x) * p.ax, (py - glyph.y) * p.ay, glyph)
-                    cover = unit(0.5 + value * pixels_of_value * p.bx + p.by) * alpha
+                if ON_GPU:
+                    # The two pixels share what is read: to draw both is less work than to ask for each.
+                    cover = letter_cover(face, p, glyph, px, py, pixels_of_value) * shown[i]
+                    cover = cover if px >= glyph.x else 0.0
+                    cover = cover if px < last_x else 0.0
                     lay_over(p.fill, cover, red + i, green + i, blue + i)
+                else:
+                    if holds(p, x + i, y) and px >= glyph.x and px < last_x:
+                        cover = letter_cover(face, p, glyph, px, py, pixels_of_value) * alpha
+                        lay_over(p.fill, cover, red + i, green + i, blue + i)
 
     @device
     def draw_strip(desk: Ptr[Desk], found: Ptr[Bin], block: u32, shown: u64, x: u32, y: u32):
@@ -264,8 +291,8 @@ def make_strip(pixels, listed):
                 else:
                     draw_box(p, i32(x), i32(y), red, green, blue)
             elif p.kind == P_TEXT:
-                first = u32(entry.first) if listed else p.data
-                count = u32(entry.count) if listed else p.count
+                first = u32(entry.first[block % BLOCKS_ACROSS]) if listed else p.data
+                count = u32(entry.count[block % BLOCKS_ACROSS]) if listed else p.count
                 draw_text(desk, p, first, count, i32(x), i32(y), red, green, blue)
             elif p.kind == P_SHADOW:
                 draw_shadow(p, i32(x), i32(y), red, green, blue)

@@ -4,9 +4,11 @@ import numpy as np
 
 from lanewise.desktop.blocks import glyph_blocks, plain_blocks, shows_no_edge, touched_blocks
 from lanewise.desktop.colours import alpha_of
+from lanewise.desktop.extents import covers_of, touches
 from lanewise.desktop.limits import BLOCK, BLOCKS, BLOCKS_ACROSS, TILE
 from lanewise.desktop.numbers import P_BOX, P_TEXT
-from lanewise.desktop.state import Glyph, Primitive
+from lanewise.desktop.phases.tiles import hides
+from lanewise.desktop.state import Desk, Glyph, Primitive
 from lanewise.desktop.strips import beside
 from lanewise.lang import Ptr, f32, i32, kernel, thread_id, u32
 
@@ -38,6 +40,20 @@ def ask_glyphs(text: Ptr[Primitive], glyphs: Ptr[Glyph], out: Ptr[u32], count: u
     me = thread_id()
     if me < count:
         out[me] = glyph_blocks(text, glyphs + me, TILE, TILE, 2 * TILE, 2 * TILE)
+
+
+@kernel
+def ask_covers(desk: Ptr[Desk], boxes: Ptr[Primitive], said: Ptr[u32], true: Ptr[u32], count: u32):
+    me = thread_id()
+    if me < count:
+        across, down = covers_of(desk, boxes + me)
+        for tile in range(desk.tiles_across * desk.tiles_down):
+            column = tile % desk.tiles_across
+            row = tile // desk.tiles_across
+            left, top = i32(column * TILE), i32(row * TILE)
+            right, bottom = min(left + TILE, i32(desk.width)), min(top + TILE, i32(desk.height))
+            said[me] |= u32(touches(across, column, row) or touches(down, column, row)) << tile
+            true[me] |= u32(hides(boxes + me, left, top, right, bottom)) << tile
 
 
 @kernel
@@ -73,6 +89,22 @@ def test_what_is_said_of_all_blocks_is_true_of_each(device):
     assert len(np.unique(plain)) > 50
     np.testing.assert_array_equal(plain, plain_each)
     np.testing.assert_array_equal(touched, touched_each)
+
+
+def test_covers_say_which_tiles_a_box_hides(device):
+    """Also of tiles that the screen cuts off, as it does with boxes; and where a box lets something through, none."""
+    desk = np.zeros(1, Desk.dtype)
+    desk["width"], desk["height"], desk["tiles_across"], desk["tiles_down"] = 3 * TILE - 4, 2 * TILE + 7, 3, 3
+    boxes = boxes_at_the_tile()
+    boxes["right"] = np.minimum(boxes["right"], desk["width"])
+    boxes["bottom"] = np.minimum(boxes["bottom"], desk["height"])
+    boxes["fill"] = boxes["fill_end"] = np.random.default_rng(9).choice(
+        [0xFF000000, 0xFE000000], len(boxes), p=[0.9, 0.1]
+    )
+    said, true = (device.zeros(len(boxes), u32) for _ in range(2))
+    ask_covers[len(boxes)](device.array(desk), device.array(boxes), said, true, len(boxes))
+    assert len(np.unique(true.get())) > 10
+    np.testing.assert_array_equal(said.get(), true.get())
 
 
 def test_no_block_misses_a_letter(device):

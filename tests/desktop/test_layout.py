@@ -325,7 +325,7 @@ def test_change_that_nobody_feels_goes_no_further_up(device):
     layouts.run()
     felt = int(layouts.headers.get()["rounds"][0])
     assert sizes(layouts.boxes_of())[0] == (0, 0, 108, 98)
-    assert near < 50  # each node above is told in a round of its own, and the box takes some
+    assert near < 50  # the box takes some rounds, and being told takes each node above one at most
     assert near < felt / 2
     assert near < whole / 2
 

@@ -1,7 +1,8 @@
 """The board: which nodes have something to do in the next round, and how many children each node still waits for.
 
 Rounds end at a barrier, and what stands on the board is taken up behind it. So nobody looks at nodes that have nothing
-to do, nobody waits for a mark of another thread, and the barrier alone makes what was written before seen after it.
+to do, and nobody waits for a mark of another thread. The barrier makes what was written before seen after it, and
+where a parent goes on before one, the count of its children does.
 The board is in shared memory, where looking at it costs next to nothing. What does not fit stands in `NodeWork`.
 """
 
@@ -126,19 +127,25 @@ def send(tree: Ptr[LayoutTree], turn: u32, node: i32, errand: u32) -> bool:
 
 
 @device
-def come_back(tree: Ptr[LayoutTree], turn: u32, node: i32):
-    """The errand is done; the last child that is back has its parent go on."""
+def come_back(tree: Ptr[LayoutTree], node: i32) -> i32:
+    """The errand is done: the last child that is back gets its parent, which goes on now; the others NO_NODE."""
     if node == tree.root:
-        return
+        return i32(NO_NODE)
     parent = (tree.links + node).parent
     left = u32(0)
+    # What children wrote must be seen by the one that goes on: it may do so at once, before a barrier.
     # Scopes that differ keep the compiler from making one atomic of both, on an address that may be in either memory.
     if u32(parent) < KEPT:
-        left = atomic_sub(board().pending[parent], 1, scope="group")
+        left = atomic_sub(board().pending[parent], 1, order="acq_rel", scope="group")
     else:
-        left = atomic_sub((tree.work + parent).pending, 1)
-    if left == 1:
-        put(tree, turn + 1, atomic_add(board().counts[(turn + 1) % 3], 1, scope="group"), u32(parent))
+        left = atomic_sub((tree.work + parent).pending, 1, order="acq_rel")
+    return parent if left == 1 else i32(NO_NODE)
+
+
+@device
+def put_back(tree: Ptr[LayoutTree], turn: u32, node: i32):
+    """Have a node whose children are back go on in the next round."""
+    put(tree, turn + 1, atomic_add(board().counts[(turn + 1) % 3], 1, scope="group"), u32(node))
 
 
 @device

@@ -6,7 +6,16 @@ the same time. No thread waits for another: what a round leaves to do stands on 
 
 from lanewise.desktop.layout.absolute import begin_absolute, find_absolute_height, find_absolute_width
 from lanewise.desktop.layout.asking import answer_height, answer_widths
-from lanewise.desktop.layout.board import clear_after, come_back, entries_of, entry_of, errand_of, node_of, send
+from lanewise.desktop.layout.board import (
+    clear_after,
+    come_back,
+    entries_of,
+    entry_of,
+    errand_of,
+    node_of,
+    put_back,
+    send,
+)
 from lanewise.desktop.layout.checking import check_links
 from lanewise.desktop.layout.columns import begin_column_item, end_column_item, find_column_width
 from lanewise.desktop.layout.cross import begin_place, find_lines
@@ -49,7 +58,7 @@ from lanewise.desktop.layout.numbers import (
     WIDTHS_LINES,
     WIDTHS_SUM,
 )
-from lanewise.desktop.layout.placing import place_box
+from lanewise.desktop.layout.placing import place_boxes
 from lanewise.desktop.layout.rechecking import begin_rechecks, mark_dirty, recheck
 from lanewise.desktop.layout.root import begin_root, find_root_height, find_root_width
 from lanewise.desktop.layout.rows import (
@@ -67,6 +76,7 @@ from lanewise.desktop.layout.sharing import (
     nodes_apart,
     slots_apart,
     takes_part,
+    work_alone,
 )
 from lanewise.desktop.layout.structures import LayoutTree
 from lanewise.desktop.layout.text import text_height, text_widths
@@ -164,20 +174,28 @@ def advance(tree: Ptr[LayoutTree], node: i32, stage: u32) -> u32:
 
 
 @device
-def work_on(tree: Ptr[LayoutTree], turn: u32, entry: u32):
-    """Go on with a node as far as it goes without its children."""
+def work_on(tree: Ptr[LayoutTree], turn: u32, entry: u32, alone: bool):
+    """Go on with a node as far as it goes without its children; who comes back last goes on as the parent.
+
+    Where threads of a warp work on different nodes, parents go on in the next round instead, a warp each if they can.
+    """
     node = node_of(entry)
     stage = errand_of(entry)
-    if stage == BACK:
-        stage = (tree.work + node).stage
-    while stage != DONE:
-        found = advance(tree, node, stage)
-        stage = found & STAGE_MASK
-        errand = errand_of(found)
-        if errand != 0 and send(tree, turn, node, errand):
-            (tree.work + node).stage = stage
+    while node != NO_NODE:
+        if stage == BACK:
+            stage = (tree.work + node).stage
+        while stage != DONE:
+            found = advance(tree, node, stage)
+            stage = found & STAGE_MASK
+            errand = errand_of(found)
+            if errand != 0 and send(tree, turn, node, errand):
+                (tree.work + node).stage = stage
+                return
+        node = come_back(tree, node)
+        if node != NO_NODE and not alone:
+            put_back(tree, turn, node)
             return
-    come_back(tree, turn, node)
+        stage = u32(BACK)
 
 
 @device
@@ -188,8 +206,9 @@ def rounds(tree: Ptr[LayoutTree]) -> u32:
     while count > 0:
         slot = first_slot(count)
         end = end_of_slots(count)
+        alone = work_alone(count)
         while slot < end:  # a range would divide to find how often it goes round
-            work_on(tree, turn, entry_of(tree, turn, slot))
+            work_on(tree, turn, entry_of(tree, turn, slot), alone)
             slot += slots_apart()
         clear_after(turn)
         meet()
@@ -215,11 +234,7 @@ def run_layout(tree: Ptr[LayoutTree]):
         turns = u32(0)
         if takes_part():
             turns = rounds(tree)
-        for depth in range(deepest + 1):
-            for node in range(first_of_mine(tree), tree.count, nodes_apart()):
-                if (tree.work + node).depth == depth:
-                    place_box(tree, i32(node))
-            meet()
+        place_boxes(tree, deepest)
         if local_id() == 0:
             tree.rounds = turns
     threadgroup_barrier()

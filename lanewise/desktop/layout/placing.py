@@ -1,7 +1,9 @@
-"""From where nodes lie in their parents to boxes in whole pixels: level by level, from the root down."""
+"""From where nodes lie in their parents to boxes in whole pixels: places are added up from the root down."""
 
 from lanewise.desktop.layout.keywords import DISPLAY_NONE, HORIZONTAL, RTL, VERTICAL
 from lanewise.desktop.layout.lengths import gutter
+from lanewise.desktop.layout.numbers import DETACHED
+from lanewise.desktop.layout.sharing import first_of_mine, meet, nodes_apart
 from lanewise.desktop.layout.structures import Item, LayoutTree, NodeStyle, NodeWork
 from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
@@ -42,50 +44,69 @@ def clear_box(tree: Ptr[LayoutTree], node: i32):
 
 
 @device(inline=False)
-def place_box(tree: Ptr[LayoutTree], node: i32):
-    """Write the box of a node whose parent's box is written."""
-    parent = (tree.links + node).parent
+def find_corner(tree: Ptr[LayoutTree], node: i32):
+    """Note where the border box of a node begins, seen from its parent's. All nodes do this at once."""
+    style: NodeStyle
+    style = (tree.styles + node)[0]
+    work: NodeWork
+    work = (tree.work + node)[0]
+    item = addressof(work.item)
+    x = item.place[0] + item.nudge[0]
+    y = item.place[1] + item.nudge[1]
+    if node != tree.root:
+        parent = (tree.links + node).parent
+        above: NodeWork
+        above = (tree.work + parent)[0]
+        around: NodeStyle
+        around = (tree.styles + parent)[0]
+        x += above.item.padding[0] + around.border[0]
+        y += above.item.padding[2] + around.border[2]
+        if around.direction == RTL:  # the scrollbar stands at the left
+            x += scrollbar(around, above.item, u32(HORIZONTAL))
+    kept = tree.work + node
+    kept.hidden = u32(style.display == DISPLAY_NONE)
+    kept.corner[0] = x
+    kept.corner[1] = y
+    kept.absolute[0] = x
+    kept.absolute[1] = y
+
+
+@device
+def add_corner(tree: Ptr[LayoutTree], node: i32):
+    """Go on from the parent's place, which is known: done level by level, so that it is as little as can be."""
+    kept = tree.work + node
+    above = tree.work + (tree.links + node).parent
+    x, y, hidden = above.absolute[0] + kept.corner[0], above.absolute[1] + kept.corner[1], above.hidden
+    kept.absolute[0] = x
+    kept.absolute[1] = y
+    kept.hidden |= hidden
+
+
+@device(inline=False)
+def write_box(tree: Ptr[LayoutTree], node: i32):
+    """Write the box of a node whose place is known."""
     style: NodeStyle
     style = (tree.styles + node)[0]
     work: NodeWork
     work = (tree.work + node)[0]
     item = addressof(work.item)
     rounding = tree.rounding != 0
-    x = item.place[0] + item.nudge[0]
-    y = item.place[1] + item.nudge[1]
-    left = x
-    top = y
-    hidden = style.display == DISPLAY_NONE
-    if node != tree.root:
-        above: NodeWork
-        above = (tree.work + parent)[0]
-        around: NodeStyle
-        around = (tree.styles + parent)[0]
-        hidden = hidden or above.hidden != 0
-        x += above.item.padding[0] + around.border[0]
-        y += above.item.padding[2] + around.border[2]
-        if around.direction == RTL:  # the scrollbar stands at the left
-            x += scrollbar(around, above.item, u32(HORIZONTAL))
-        left = above.absolute[0] + x
-        top = above.absolute[1] + y
-    if hidden:
+    if work.hidden != 0:
         clear_box(tree, node)
         return
+    left = work.absolute[0]
+    top = work.absolute[1]
     near = item.padding[1] if style.direction == RTL else item.padding[0]
     far = item.padding[0] if style.direction == RTL else item.padding[1]
     inside = max(item.used[0] - item.edge[0], 0.0) + far
     content_width = near + max(work.answers.reach[0], inside)
     inside = max(item.used[1] - item.edge[1], 0.0) + item.padding[3]
     content_height = item.padding[2] + max(work.answers.reach[1], inside)
-    kept = tree.work + node
-    kept.hidden = 0
-    kept.absolute[0] = left
-    kept.absolute[1] = top
     box = tree.boxes + node
     box.left = to_pixel(left, rounding)
     box.top = to_pixel(top, rounding)
-    box.x = to_pixel(x, rounding)
-    box.y = to_pixel(y, rounding)
+    box.x = to_pixel(work.corner[0], rounding)
+    box.y = to_pixel(work.corner[1], rounding)
     box.width = to_pixel(left + item.used[0], rounding) - to_pixel(left, rounding)
     box.height = to_pixel(top + item.used[1], rounding) - to_pixel(top, rounding)
     for side in range(4):
@@ -95,3 +116,20 @@ def place_box(tree: Ptr[LayoutTree], node: i32):
     box.scrollbar[1] = scrollbar(style, item, u32(VERTICAL))
     box.content_width = to_pixel(content_width, rounding)
     box.content_height = to_pixel(content_height, rounding)
+
+
+@device
+def place_boxes(tree: Ptr[LayoutTree], deepest: u32):
+    """Write the boxes of all nodes; all threads come here, and the deepest node is so deep."""
+    for node in range(first_of_mine(tree), tree.count, nodes_apart()):
+        if (tree.work + node).depth != DETACHED:
+            find_corner(tree, i32(node))
+    meet()
+    for depth in range(u32(1), deepest + 1):
+        for node in range(first_of_mine(tree), tree.count, nodes_apart()):
+            if (tree.work + node).depth == depth:
+                add_corner(tree, i32(node))
+        meet()
+    for node in range(first_of_mine(tree), tree.count, nodes_apart()):
+        if (tree.work + node).depth != DETACHED:
+            write_box(tree, i32(node))

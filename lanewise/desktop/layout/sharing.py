@@ -74,6 +74,15 @@ def end_of_slots(count: u32) -> u32:
 
 
 @device
+def work_alone(count: u32) -> bool:
+    """Whether each warp has one slot at most, so that no thread waits for another of its warp."""
+    if ON_GPU:
+        return slots_of_warp(count) == 1
+    else:
+        return True
+
+
+@device
 def slots_apart() -> u32:
     """How far it is from one slot of a thread to its next: as many as its warp has threads."""
     if ON_GPU:

@@ -173,7 +173,8 @@ class NodeWork:
     depth: u32
     linker: u32  # whose link leads to this node: twice its number, and one more if it is a sibling
     hidden: u32  # it or a node above it is not shown
-    absolute: f32[2]  # where its border box begins, from the root; not rounded
+    corner: f32[2]  # where its border box begins, from the parent's; not rounded
+    absolute: f32[2]  # and from the root
     item: Item
     answers: Answers
 

@@ -1,7 +1,7 @@
 """Phase 6, geometry: every visible widget says what it draws; then all of it is listed from the bottom to the top."""
 
 from lanewise.desktop import numbers
-from lanewise.desktop.extents import CHUNK, NOWHERE, around, extent_of
+from lanewise.desktop.extents import CHUNK, NOWHERE, around, covers_of, extent_of
 from lanewise.desktop.limits import CHUNKS, MAX_GLYPHS, MAX_PRIMITIVES, MAX_WIDGETS, SLOTS, THREADS, WARPS
 from lanewise.desktop.look_controls import (
     caret_is_shown,
@@ -27,7 +27,7 @@ from lanewise.desktop.look_frames import (
 from lanewise.desktop.look_marks import look_checkbox, look_progress, look_radio, look_slider, look_switch
 from lanewise.desktop.phases.visibility import OUT_OF_SIGHT
 from lanewise.desktop.primitives import clear_slots
-from lanewise.desktop.state import Desk, GroupMemory, Widget
+from lanewise.desktop.state import Desk, GroupMemory, Primitive, Widget
 from lanewise.desktop.strips import desk_primitive
 from lanewise.lang import (
     ON_GPU,
@@ -188,7 +188,13 @@ def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         slot = desk.scratch.order[me] * SLOTS
         for k in range(group.counts[me]):
             desk.scratch.draw_list[start + k] = u16(slot + k)
-            desk.scratch.extents[start + k] = extent_of(desk_primitive(desk, slot + k))
+            p: Primitive
+            p = desk_primitive(desk, slot + k)[0]
+            desk.scratch.extents[start + k] = extent_of(p)
+            if ON_GPU:
+                across, down = covers_of(desk, p)
+                desk.scratch.covers[start + k] = across
+                desk.scratch.covers[MAX_PRIMITIVES + start + k] = down
         if me == desk.frame.visible - 1:
             desk.frame.primitives = start + group.counts[me]
     threadgroup_barrier()

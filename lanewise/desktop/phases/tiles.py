@@ -1,6 +1,6 @@
 """Phase 7, before pixels: which tiles must be drawn anew, and which primitives each of them shows."""
 
-from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, plain_blocks, shows_no_edge, touched_blocks
+from lanewise.desktop.blocks import ALL_BLOCKS, glyph_blocks, is_opaque, plain_blocks, shows_no_edge, touched_blocks
 from lanewise.desktop.extents import CHUNK, touching
 from lanewise.desktop.limits import (
     BIN_ENTRIES,
@@ -19,7 +19,7 @@ from lanewise.desktop.phases.geometry import add_up, count_before
 from lanewise.desktop.primitives import WORDS
 from lanewise.desktop.sheets import fill_sheets
 from lanewise.desktop.state import Bin, BinEntry, Block, Desk, Glyph, GroupMemory, Primitive
-from lanewise.desktop.strips import desk_primitive, is_opaque
+from lanewise.desktop.strips import desk_primitive
 from lanewise.lang import (
     ON_GPU,
     Ptr,
@@ -41,6 +41,8 @@ from lanewise.lang import (
     warp_shuffle,
 )
 
+FIRST_COLUMN = sum(1 << row * BLOCKS_ACROSS for row in range(BLOCKS_ACROSS))
+"""The blocks of a tile that are in its first column, a bit each."""
 NO_BOX = 0xFFFFFFFF
 """Stands for the slot of a box that hides what is below, where there is none."""
 DATA_WORD = Primitive.dtype.fields["data"][1] // 4
@@ -109,32 +111,46 @@ def find_dirty(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
 
 
 @device
+def hiding_of_chunk(desk: Ptr[Desk], start: u32, column: u32, row: u32) -> u32:
+    """Which primitives of a chunk hide all that is under them in a tile, as `hides` says, found by a warp."""
+    covers = Ptr[u64](desk.scratch.covers) + start
+    return touching(covers, column, row) | touching(covers + MAX_PRIMITIVES, column, row)
+
+
+@device
 def hides(p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32) -> bool:
     """Whether a primitive hides all that is under it in a tile."""
     return is_opaque(p) and shows_no_edge(p, left, top, right, bottom)
 
 
 @device
-def touching_glyphs(
-    desk: Ptr[Desk], p: Ptr[Primitive], left: i32, top: i32, right: i32, bottom: i32
-) -> tuple[u32, u32, u32]:
-    """The first glyph of a text that touches a tile, how many there are up to the last one that does, and the blocks.
+def list_glyphs(
+    desk: Ptr[Desk], p: Ptr[Primitive], entry: Ptr[BinEntry], left: i32, top: i32, right: i32, bottom: i32
+) -> u32:
+    """Write down which glyphs of a text touch a tile; gives the blocks that they touch.
 
-    On a GPU all threads of a warp ask together, and each looks at every 32nd glyph.
+    On a GPU all threads of a warp do this together. Each looks at every 32nd glyph, and after one column of blocks.
     """
     first = u32(0)
     beyond = u32(0)
     blocks = u32(0)
     glyphs = Ptr[Glyph](desk.scratch.glyphs) + p.data
     if ON_GPU:
+        column = lane_id() % BLOCKS_ACROSS
         for start in range(u32(0), p.count, u32(32)):
             k = start + lane_id()
             mine = glyph_blocks(p, glyphs + k, left, top, right, bottom) if k < p.count else u32(0)
-            found = warp_ballot(mine != 0)
+            blocks |= mine
+            found = u32(0)
+            for other in range(u32(BLOCKS_ACROSS)):
+                touching_it = warp_ballot(mine & FIRST_COLUMN << other != 0)
+                found = touching_it if other == column else found
             if found != 0:
                 first = start + trailing_zeros(found) if beyond == 0 else first
                 beyond = start + 32 - leading_zeros(found)
-            blocks |= mine
+        if lane_id() < BLOCKS_ACROSS:
+            entry.first[column] = u16(p.data + first)
+            entry.count[column] = u16(beyond - first)
         blocks = warp_reduce_or(blocks)
     else:
         for k in range(p.count):
@@ -143,23 +159,9 @@ def touching_glyphs(
                 first = k if beyond == 0 else first
                 beyond = k + 1
                 blocks |= mine
-    return p.data + first, beyond - first, blocks
-
-
-@device
-def my_share(bits: u32) -> u32:
-    """The bits that this thread looks after: its own on a GPU, where a warp works on a tile, else all."""
-    if ON_GPU:
-        return bits & (u32(1) << lane_id())
-    return bits
-
-
-@device
-def all_shares(bits: u32) -> u32:
-    """The bits that threads have found in their shares, put together."""
-    if ON_GPU:
-        return warp_ballot(bits != 0)
-    return bits
+        entry.first[0] = u16(p.data + first)
+        entry.count[0] = u16(beyond - first)
+    return blocks
 
 
 @device
@@ -196,36 +198,39 @@ def fill_bin(desk: Ptr[Desk], number: u32):
             if bits == 0:
                 continue
             hiding = u32(0)
-            rest = my_share(bits)
-            while rest != 0:
-                k = trailing_zeros(rest)
-                rest &= rest - 1
-                if hides(listed_primitive(desk, start + k), left, top, right, bottom):
-                    hiding |= u32(1) << k
-            hiding = all_shares(hiding)
+            if ON_GPU:
+                hiding = bits & hiding_of_chunk(desk, start, column, row)
+            else:
+                rest = bits
+                while rest != 0:
+                    k = trailing_zeros(rest)
+                    rest &= rest - 1
+                    if hides(listed_primitive(desk, start + k), left, top, right, bottom):
+                        hiding |= u32(1) << k
             if hiding != 0:
                 hidden = True
                 lowest = 31 - leading_zeros(hiding)
                 bits = bits >> lowest << lowest
-                p = listed_primitive(desk, start + lowest)
-                if count == 0 and bits == u32(1) << lowest and p.fill == p.fill_end:
-                    solid = 1
-                    colour = p.fill
+                if not ON_GPU:
+                    p = listed_primitive(desk, start + lowest)
+                    if count == 0 and bits == u32(1) << lowest and p.fill == p.fill_end:
+                        solid = 1
+                        colour = p.fill
             if ON_GPU:
                 held = hold_slots(desk, start, bits, count, held)
             else:
                 list_tile(desk, found, start, bits, count, left, top, right, bottom)
             count += popcount(bits)
-    if my_share(1) != 0:
+    if not ON_GPU:
         found.solid = u16(solid)
         found.colour = colour
         found.count = count
-    if ON_GPU:
+    else:
         listed = count <= BIN_ENTRIES
         shown = u64(0)
         lowest_box = u32(NO_BOX)
         for above in range(u32(0), min(count, BIN_ENTRIES), u32(32)):
-            shown, lowest_box = list_blocks(desk, found, held, above, count, shown, lowest_box)
+            shown, lowest_box = list_blocks(desk, number, left, top, held, above, count, shown, lowest_box)
         only_fill = listed and lowest_box != NO_BOX and shown & (shown - 1) == 0
         sheets = warp_ballot(only_fill) & ALL_BLOCKS
         if sheets != 0:
@@ -278,9 +283,7 @@ def list_tile(
             p = desk_primitive(desk, u32(entry.slot))
             entry.plain = u16(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else u16(0)
             if p.kind == P_TEXT:
-                first, glyphs, _ = touching_glyphs(desk, p, left, top, right, bottom)
-                entry.first = u16(first)
-                entry.count = u16(glyphs)
+                list_glyphs(desk, p, entry, left, top, right, bottom)
 
 
 @device
@@ -291,26 +294,35 @@ def hold_slots(desk: Ptr[Desk], start: u32, bits: u32, count: u32, held: u32) ->
     """
     rest = bits
     above = count
+    mine = u32(desk.scratch.draw_list[start + lane_id()])
     while rest != 0:
         k = 31 - leading_zeros(rest)
         rest ^= u32(1) << k
+        slot = warp_shuffle(mine, k)
         if above % 32 == lane_id() and above < BIN_ENTRIES:
-            held |= u32(desk.scratch.draw_list[start + k]) << above // 32 * 16
+            held |= slot << above // 32 * 16
         above += 1
     return held
 
 
 @device(inline=False)
 def list_blocks(
-    desk: Ptr[Desk], found: Ptr[Bin], held: u32, above: u32, count: u32, shown: u64, lowest_box: u32
+    desk: Ptr[Desk],
+    number: u32,
+    left: i32,
+    top: i32,
+    held: u32,
+    above: u32,
+    count: u32,
+    shown: u64,
+    lowest_box: u32,
 ) -> tuple[u64, u32]:
     """Write down in a bin what its tile shows of the 32 primitives that have `above` above them, or of all up to count.
 
     A thread looks after a primitive, and then after a block. Gives which entries the thread's block shows, and the slot
     of the box that hides what is below them, if there is one by now.
     """
-    left = i32(u32(found.tile) % desk.tiles_across * TILE)
-    top = i32(u32(found.tile) // desk.tiles_across * TILE)
+    found = Ptr[Bin](desk.scratch.bins) + number
     right = min(left + TILE, i32(desk.width))
     bottom = min(top + TILE, i32(desk.height))
     here = min(count - above, u32(32))
@@ -320,7 +332,9 @@ def list_blocks(
     hidden = u32(0)
     is_text = False
     if lane_id() < here:
-        p = desk_primitive(desk, slot)
+        # A copy, so that no load waits until what was loaded before it has been looked at.
+        p: Primitive
+        p = desk_primitive(desk, slot)[0]
         is_text = p.kind == P_TEXT
         plain = u32(ALL_BLOCKS) if shows_no_edge(p, left, top, right, bottom) else plain_blocks(p, left, top)
         touched = touched_blocks(p, left, top)
@@ -331,11 +345,9 @@ def list_blocks(
     while texts != 0:
         k = trailing_zeros(texts)
         texts &= texts - 1
-        p = desk_primitive(desk, warp_shuffle(slot, k))
-        first, glyphs, blocks = touching_glyphs(desk, p, left, top, right, bottom)
+        text = desk_primitive(desk, warp_shuffle(slot, k))
+        blocks = list_glyphs(desk, text, entry_above(found, above + k), left, top, right, bottom)
         if lane_id() == k:
-            entry.first = u16(first)
-            entry.count = u16(glyphs)
             touched &= blocks
     for k in range(here):
         of_block = warp_shuffle(touched | hidden << 16, k) >> (lane_id() % BLOCKS)
