@@ -11,12 +11,19 @@ from lanewise.arm64.writer import Writer
 
 _MOST_BITS = 8
 """Bits that one switch looks at."""
+_FAR_FEWER_BITS = 2
+"""Fixed bits that a row has less than others if it has several times as many words."""
 _FIRST_LOW, _FIRST_BITS = 21, 11
 """The bits that the first switch looks at, which tell most of the common instructions: so they need no other."""
 
 
-def decode(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str) -> None:
-    """Write code that goes to the label that `found` gives for a word's row, or to `none`."""
+def decode(
+    w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str, apart: str | None = None
+) -> None:
+    """Write code that goes to the label that `found` gives for a word's row, or to `none`.
+
+    If there is a label `apart`, words go there that may be of rows that are apart, and are of no others.
+    """
     bits = (1 << _FIRST_BITS) - 1
     groups: dict[tuple[int, ...], list[int]] = {}
     masks = np.array([row.mask >> _FIRST_LOW & bits for row in rows])
@@ -34,13 +41,24 @@ def decode(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str
     for group in groups:
         if group:
             w.start(labels[group])
-            _decide(w, word, [rows[at] for at in group], found, none, bits << _FIRST_LOW)
+            _decide(w, word, [rows[at] for at in group], found, none, apart, bits << _FIRST_LOW)
 
 
-def _decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], str], none: str, seen: int) -> None:
+def _decide(
+    w: Writer,
+    word: str,
+    rows: Sequence[Row],
+    found: Callable[[Row], str],
+    none: str,
+    apart: str | None,
+    seen: int,
+) -> None:
     """The same behind other switches: `seen` are the bits that are known to fit all of the rows."""
     if not rows:
         w.emit(f"br label %{none}")
+        return
+    if apart and all(row.apart for row in rows):
+        w.emit(f"br label %{apart}")
         return
     if len(rows) == 1:
         left = rows[0].mask & ~seen
@@ -48,16 +66,17 @@ def _decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], st
         same = w.compare("eq", masked, rows[0].value & left)
         w.emit(f"br {same.typed}, label %{found(rows[0])}, label %{none}")
         return
-    low, count = _common_run(rows, seen)
+    first = _common_row(rows, seen)
+    low, count = (0, 0) if first else _common_run(rows, seen)
     if not count:
-        first = max(rows, key=lambda row: row.mask.bit_count())
+        first = first or max(rows, key=lambda row: row.mask.bit_count())
         others = w.label("others")
         left = first.mask & ~seen
         masked = w.assign(32, f"and i32 {word}, {left}")
         same = w.compare("eq", masked, first.value & left)
         w.emit(f"br {same.typed}, label %{found(first)}, label %{others}")
         w.start(others)
-        _decide(w, word, [row for row in rows if row is not first], found, none, seen)
+        _decide(w, word, [row for row in rows if row is not first], found, none, apart, seen)
         return
     bits = (1 << count) - 1
     groups: dict[int, list[Row]] = {}
@@ -69,7 +88,15 @@ def _decide(w: Writer, word: str, rows: Sequence[Row], found: Callable[[Row], st
     w.emit(f"switch {part.typed}, label %{none} [ {cases} ]")
     for number, group in groups.items():
         w.start(labels[number])
-        _decide(w, word, group, found, none, seen | bits << low)
+        _decide(w, word, group, found, none, apart, seen | bits << low)
+
+
+def _common_row(rows: Sequence[Row], seen: int) -> Row | None:
+    """The row that has several times as many words as each other, if one has none of theirs: it is asked for first."""
+    first, *others = sorted(rows, key=lambda row: (row.mask & ~seen).bit_count())
+    bits, more = ((row.mask & ~seen).bit_count() for row in (first, others[0]))
+    apart = all(first.mask & other.mask & (first.value ^ other.value) for other in others)
+    return first if apart and more - bits >= _FAR_FEWER_BITS else None
 
 
 def _common_run(rows: Sequence[Row], seen: int) -> tuple[int, int]:

@@ -12,6 +12,9 @@ _STEPS = 17
 
 Odd numbers: a lane in a loop of 16 instructions would be at the same one each time, and perhaps never at an entry.
 """
+_REGISTERS = 64
+"""That a thread of a GPU has which only interprets: so each of its processors has 32 warps at a time. Some rows could
+use twice as many, and would have all others run with half as many warps."""
 _GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 
 
@@ -20,7 +23,12 @@ def entry_ir(gpu: bool, translated: bool, *, declared: bool = True) -> str:
     names = ["arm64_interpret", *(["arm64_translated"] if translated else [])] if declared else []
     declarations = "".join(f"declare void @{name}({PARAMETERS})\n" for name in names)
     finish = _finish(f"void @{FINISH}" if translated else f"internal void @{FINISH}")
-    return declarations + finish + (_BOTH if translated else _INTERPRETED) + (_gpu_entry() if gpu else _host_entry())
+    return (
+        declarations
+        + finish
+        + (_BOTH if translated else _INTERPRETED)
+        + (_gpu_entry(translated) if gpu else _host_entry())
+    )
 
 
 def _word(number: int, name: str, llvm: str = "i64") -> str:
@@ -165,9 +173,10 @@ work:
 """
 
 
-def _gpu_entry() -> str:
+def _gpu_entry(translated: bool) -> str:
     """A thread a lane, of the first threads of each warp."""
-    return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {{
+    limits = "" if translated else f'"nvvm.maxnreg"="{_REGISTERS}" '
+    return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {limits}{{
 {_told()}  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %group_size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()

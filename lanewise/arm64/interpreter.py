@@ -24,8 +24,9 @@ from lanewise.arm64.machine import (
 from lanewise.arm64.shared import definitions
 from lanewise.arm64.values import Value, known
 
-_ZERO, _NOWHERE = 32, 33
-"""Where the registers are read and written that are number 31 and not the stack pointer."""
+_ZERO, _STACK, _NOWHERE = 31, 32, 33
+"""Where the registers with number 31 are: the one that is 0 where its number says, so that most are read by their
+numbers alone; the stack pointer; and where that goes which is written to the one that is 0."""
 _PIECES = 8
 _GIVEN = (
     "ptr %x, ptr %vectors, i32 %word, ptr %floating, ptr %memory, i64 %start, i64 %size, ptr %detail, i64 %code, "
@@ -33,10 +34,9 @@ _GIVEN = (
 )
 _GIVEN_TO_WATCH = f"{_GIVEN}, ptr %debug, ptr %lane, i64 %limit, ptr %left, i64 %pc"
 """What a row's function is given, and one of a debugging interpreter."""
-_VARIABLES = {
-    "pc.at": lane.PC, "reason": lane.REASON, "detail": lane.DETAIL, "floating": lane.FLOATING,
-}  # fmt: skip
-_FLAGS = tuple(zip((31, 30, 29, 28), "nzcv", strict=True))
+_VARIABLES = {"pc.at": lane.PC, "floating": lane.FLOATING}
+_RARE = {"reason": lane.REASON, "detail": lane.DETAIL, "cycles": lane.CYCLES}
+"""What is said where a lane stops: in its state, as variables of the loop would cost each instruction a little."""
 
 
 class Interpreter(LaneMachine):
@@ -61,16 +61,21 @@ class Interpreter(LaneMachine):
         """Lines that bring it to variables."""
         lines = [
             f"%x = alloca [{_NOWHERE + 1} x i64], align 16",
-            f"call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {lane.PC * 8}, i1 false)",
+            f"call void @llvm.memcpy.p0.p0.i64(ptr align 16 %x, ptr align 8 %lane, i64 {_ZERO * 8}, i1 false)",
             f"%zero.at = getelementptr i64, ptr %x, i32 {_ZERO}",
             "store i64 0, ptr %zero.at",
+            f"%in.stack.at = getelementptr i64, ptr %lane, i64 {_ZERO}",
+            f"%stack.at = getelementptr i64, ptr %x, i32 {_STACK}",
+            "%in.stack = load i64, ptr %in.stack.at",
+            "store i64 %in.stack, ptr %stack.at",
             "%vectors = alloca [32 x i128], align 16",
             f"%vectors.at = getelementptr i64, ptr %lane, i64 {lane.VECTORS}",
             "call void @llvm.memcpy.p0.p0.i64(ptr align 16 %vectors, ptr align 8 %vectors.at, i64 512, i1 false)",
-            *(f"%{name} = alloca i1" for name in "nzcv"),
             *(f"%{name} = alloca i64" for name in _VARIABLES),
-            f"%cycles = getelementptr i64, ptr %lane, i64 {lane.CYCLES}",
+            *(f"%{name} = getelementptr i64, ptr %lane, i64 {number}" for name, number in _RARE.items()),
             "%in.cycles = load i64, ptr %cycles",
+            "store i64 %limit, ptr %cycles",
+            f"store i64 {RUNNING}, ptr %reason",
             "%in.room = sub i64 %limit, %in.cycles",
             "%in.left = trunc i64 %in.room to i32",
             "%left = alloca i32",
@@ -85,7 +90,11 @@ class Interpreter(LaneMachine):
         for name, number in (("code", lane.CODE), ("code_bytes", lane.CODE_BYTES), ("start", lane.START)):
             lines.append(f"%{name}.at = getelementptr i64, ptr %run, i64 {number}")
             lines.append(f"%{name} = load i64, ptr %{name}.at")
-        for at, name in _FLAGS:
+        return lines + self._enter_flags()
+
+    def _enter_flags(self) -> list[str]:
+        lines = [f"%{name} = alloca i1" for name in "nzcv"]
+        for name, at in zip("nzcv", (31, 30, 29, 28), strict=True):
             lines.append(f"%in.{name}.bit = lshr i64 %in.flags, {at}")
             lines.append(f"%in.{name} = trunc i64 %in.{name}.bit to i1")
             lines.append(f"store i1 %in.{name}, ptr %{name}")
@@ -93,32 +102,32 @@ class Interpreter(LaneMachine):
 
     def _leave(self) -> None:
         """Put it back."""
-        self.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {lane.PC * 8}, i1 false)")
+        self.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %lane, ptr align 16 %x, i64 {_ZERO * 8}, i1 false)")
+        stack = self.assign(64, "load i64, ptr %stack.at")
+        self.emit(f"store {stack.typed}, ptr %in.stack.at")
         self.emit("call void @llvm.memcpy.p0.p0.i64(ptr align 8 %vectors.at, ptr align 16 %vectors, i64 512, i1 false)")
         for name, number in _VARIABLES.items():
             value = self.assign(64, f"load i64, ptr %{name}")
             self.emit(f"store {value.typed}, ptr {self._word(number)}")
-        self.emit(f"store {self.cycles().typed}, ptr %cycles")
-        flags = known(64, 0)
-        for bit, name in _FLAGS:
-            flags = self.either(flags, self.left(self.resize(self.flag(name), 64), bit))
+        flags = self.left(self.resize(self.flags(), 64), 28)
         self.emit(f"store {flags.typed}, ptr {self._word(lane.FLAGS)}")
         self.emit("ret void")
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
-    def _register(self, number: Value, instead: int, sp: bool) -> str:
+    def _register(self, number: Value, last: int) -> str:
+        """Where a register is; number 31 is the `last`."""
         index = self.resize(number, 32)
-        if not sp:
-            index = self.select(self.compare("eq", index, 31), known(32, instead), index)
+        if last != _ZERO:
+            index = self.select(self.compare("eq", index, _ZERO), known(32, last), index)
         return self.pointer(f"getelementptr inbounds i64, ptr %x, i32 {index.text}")
 
     def read(self, number: Value, bits: int = 64, *, sp: bool = False) -> Value:
-        whole = self.assign(64, f"load i64, ptr {self._register(number, _ZERO, sp)}")
+        whole = self.assign(64, f"load i64, ptr {self._register(number, _STACK if sp else _ZERO)}")
         return self.resize(whole, bits)
 
     def write(self, number: Value, value: Value, *, sp: bool = False) -> None:
-        self.emit(f"store {self.resize(value, 64).typed}, ptr {self._register(number, _NOWHERE, sp)}")
+        self.emit(f"store {self.resize(value, 64).typed}, ptr {self._register(number, _STACK if sp else _NOWHERE)}")
 
     def _vector(self, number: Value) -> str:
         return self.pointer(f"getelementptr inbounds i128, ptr %vectors, i32 {self.resize(number, 32).text}")
@@ -175,26 +184,8 @@ class Interpreter(LaneMachine):
         If it is to be merged, it becomes part of what calls it, which is in the same module.
         """
         self.start("loop")
-        left = self.assign(32, "load i32, ptr %left")
-        over = self.compare("eq", left, 0)
-        self.emit(f"br {over.typed}, label %out_of_cycles, label %fetch")
-        self.start("fetch")
-        self.emit("%pc = load i64, ptr %pc.at")
-        self._check_pc()
-        self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
-        if self.debugging:
-            self._look_for_breakpoints()
-        labels: dict[int, str] = {}
-        decode(
-            self,
-            "%word",
-            TABLE,
-            lambda row: labels.setdefault(id(row), self.label(row.name.replace(" ", "_"))),
-            "undefined",
-        )
-        for row in TABLE:
-            self.start(labels[id(row)])
-            self._row(row)
+        self._fetch()
+        self._decode()
         self.start("call")
         self.head.append("%function = alloca ptr")
         function = self.pointer("load ptr, ptr %function")
@@ -214,10 +205,18 @@ class Interpreter(LaneMachine):
         self.emit(f"store i64 {UNDEFINED}, ptr %reason")
         self.emit("store i64 0, ptr %detail")
         self.emit("br label %stopped")
-        self.start("out_of_cycles")
-        self.emit(f"store i64 {RUNNING}, ptr %reason")
-        self.emit("br label %stopped")
         self.start("stopped")
+        self.emit(f"store {self.cycles().typed}, ptr %cycles")
+        self._end_loop()
+        self.start("over")
+        self._say_over()
+        self.start("nowhere")
+        odd = self.compare("ne", self.both(self.pc, 3), 0)
+        self.emit(f"store {self.select(odd, known(64, UNALIGNED_PC), known(64, PC_OUTSIDE)).typed}, ptr %reason")
+        self.emit(f"store {self.pc.typed}, ptr %detail")
+        self.emit(f"store {self.cycles().typed}, ptr %cycles")
+        self.emit("br label %leave")
+        self.start("leave")
         self._leave()
         head = [f"  {line}" for line in [*self._enter(), *dict.fromkeys(self.head), "br label %loop"]]
         text = "\n".join(["entry:", *head, *self.lines])
@@ -229,18 +228,38 @@ class Interpreter(LaneMachine):
             *("".join(self.functions[at::_PIECES]) for at in range(_PIECES)),
         ]
 
-    def _check_pc(self) -> None:
-        """Stop if there is no word: turned by two bits, addresses between words are beyond all that there are."""
+    def _fetch(self) -> None:
+        """Read the word; the loop is over if no instruction is left, or there is no word."""
+        self.emit("%pc = load i64, ptr %pc.at")
         offset = self.sub(self.pc, self.first_byte)
-        number = self.intrinsic("fshr", offset, offset, known(64, 2))
-        words = self.right(Value(64, "%size"), 2)
-        nowhere, on = self.label("nowhere"), self.label("on")
-        self.emit(f"br {self.compare('uge', number, words).typed}, label %{nowhere}, label %{on}, !prof !0")
-        self.start(nowhere)
-        self.stop_if(self.compare("ne", self.both(self.pc, 3), 0), UNALIGNED_PC, self.pc)
-        self.stop_if(known(1, 1), PC_OUTSIDE, self.pc)
-        self.emit(f"br label %{on}")
-        self.start(on)
+        number = self.intrinsic("fshr", offset, offset, known(64, 2))  # one between words is beyond all of them
+        nowhere = self.compare("uge", number, self.right(Value(64, "%size"), 2))
+        over = self.either(self.compare("eq", self.assign(32, "load i32, ptr %left"), 0), nowhere)
+        self.emit(f"br {over.typed}, label %over, label %fetch, !prof !0")
+        self.start("fetch")
+        self.emit(f"%word = load i32, ptr {self.place(self.pc)}, align 4")
+        if self.debugging:
+            self._look_for_breakpoints()
+
+    def _decode(self) -> None:
+        """Go to what the word's row does, and come to the next one."""
+        labels = {id(row): self.label(row.name.replace(" ", "_")) for row in TABLE}
+        decode(self, "%word", TABLE, lambda row: labels[id(row)], "undefined")
+        for row in TABLE:
+            self.start(labels[id(row)])
+            if row.apart:
+                self._call(row)
+            else:
+                self.row(row)
+
+    def _end_loop(self) -> None:
+        """Leave the loop, where the lane has said why."""
+        self.emit("br label %leave")
+
+    def _say_over(self) -> None:
+        """The loop is over: go where it is said why."""
+        left = self.assign(32, "load i32, ptr %left")
+        self.emit(f"br {self.compare('eq', left, 0).typed}, label %leave, label %nowhere")
 
     # --- debugging ---------------------------------------------------------------------------------------------------
 
@@ -268,25 +287,27 @@ class Interpreter(LaneMachine):
             watched = self.assign(1, f"call i1 @arm64_watched(ptr %debug, {address.typed}, i64 {count}, i64 {kinds})")
             self._stop_once(watched, WATCHPOINT, address)
 
-    def fields(self, row: Row) -> Fields:
-        """The fields of the word at hand."""
+    def fields(self, row: Row, word: str = "%word") -> Fields:
+        """The fields of a word, that at hand or another."""
         fields = {name: known(WIDTHS[name], number) for name, number in row.settled}
         for field in row.fields:
-            part = self.assign(32, f"lshr i32 %word, {field.low}") if field.low else Value(32, "%word")
+            part = self.assign(32, f"lshr i32 {word}, {field.low}") if field.low else Value(32, word)
             fields[field.name] = self.assign(field.bits, f"trunc {part.typed} to i{field.bits}")
         return Fields(fields)
 
+    def function(self, row: Row) -> str:
+        """Write the function of a row; gives its name."""
+        name = f"arm64_row_{len(self.functions)}"
+        self.functions.append(RowFunction(self.gpu, self.debugging).text(row, name))
+        return name
+
     def _call(self, row: Row) -> None:
         """Have the function of a row called: in one place for all, as hundreds would take an assembler minutes."""
-        name = f"arm64_row_{len(self.functions)}"
-        self.emit(f"store ptr @{name}, ptr %function")
+        self.emit(f"store ptr @{self.function(row)}, ptr %function")
         self.emit("br label %call")
-        self.functions.append(RowFunction(self.gpu, self.debugging).text(row, name))
 
-    def _row(self, row: Row) -> None:
-        if row.apart:
-            self._call(row)
-            return
+    def row(self, row: Row) -> None:
+        """Write what a row does within the loop."""
         self.jumped = False
         row.meaning(self, self.fields(row))
         if not self.jumped:

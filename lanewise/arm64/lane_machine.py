@@ -55,6 +55,8 @@ class LaneMachine(Machine):
 
     first_byte = Value(64, "%start")
     """The address where memory begins."""
+    size = Value(64, "%size")
+    """How long it is."""
     code_place = Value(64, "%code"), Value(64, "%code_bytes")
     """What part of it is translated: where it begins, and how long it is."""
 
@@ -66,13 +68,17 @@ class LaneMachine(Machine):
     def outside(self, address: Value, count: int) -> Value:
         """Whether some of the bytes from an address on are not in memory."""
         offset = self.sub(address, self.first_byte)
-        return self.compare("ugt", offset, self.sub(Value(64, "%size"), count))
+        return self.compare("ugt", offset, self.sub(self.size, count))
+
+    def in_code(self, address: Value, count: int) -> Value:
+        """Whether some of the bytes from an address on are translated."""
+        first, length = self.code_place
+        end = self.add(self.sub(address, first), count - 1)
+        return self.compare("ult", end, self.add(length, count - 1))
 
     def _note_change(self, address: Value, count: int) -> None:
         """Say so if bytes are changed that are translated: the translation is no longer what they mean."""
-        first, length = self.code_place
-        end = self.add(self.sub(address, first), count - 1)
-        inside = self.compare("ult", end, self.add(length, count - 1))
+        inside = self.in_code(address, count)
         change, on = self.label("change"), self.label("on")
         self.emit(f"br {inside.typed}, label %{change}, label %{on}, !prof !0")
         self.start(change)

@@ -68,6 +68,17 @@ class Machine(Writer):
         for name, value in zip("nzcv", (n, z, c, v), strict=True):
             self.set_flag(name, value)
 
+    def packed(self, n: Value, z: Value, c: Value, v: Value) -> Value:
+        """The four as one number: v is its lowest bit."""
+        flags = known(32, 0)
+        for at, flag in enumerate((v, c, z, n)):
+            flags = self.either(flags, self.left(self.resize(flag, 32), at))
+        return flags
+
+    def flags(self) -> Value:
+        """All four as one number."""
+        return self.packed(*(self.flag(name) for name in "nzcv"))
+
     def compared(self, x: Value, y: Value) -> None:
         """The flags are now those of a subtraction."""
 
@@ -151,14 +162,12 @@ class Machine(Writer):
 
     def holds(self, condition: Value) -> Value:
         """Whether a condition holds, by its number."""
-        n, z, c, v = (self.flag(name) for name in "nzcv")
         if not condition.known:
-            flags = known(32, 0)
-            for at, flag in enumerate((v, c, z, n)):
-                flags = self.either(flags, self.left(self.resize(flag, 32), at))
+            flags = self.flags()
             table = self.pointer(f"getelementptr i16, ptr @arm64.conditions, i32 {self.resize(condition, 32).text}")
             row = self.resize(self.assign(16, f"load i16, ptr {table}"), 32)
             return self.resize(self.right(row, flags), 1)
+        n, z, c, v = (self.flag(name) for name in "nzcv")
         number = condition.number
         plain = [z, c, n, v][number // 2] if number < 8 else known(1, 1)
         if number // 2 == 4:

@@ -68,12 +68,14 @@ def interpreter_ir(target: Target, debugging: bool, merged: bool) -> list[str]:
     """The interpreter in LLVM's text, with the exact functions of floating point, which all code calls."""
     from lanewise.arm64.entry import entry_ir
     from lanewise.arm64.exact.library import declared, exact_ir
-    from lanewise.arm64.interpreter import Interpreter  # the table, which cached code does without
+    from lanewise.arm64.gpu_interpreter import GpuInterpreter  # the table, which cached code does without
+    from lanewise.arm64.interpreter import Interpreter
     from lanewise.arm64.watching import watching
 
     gpu = target.kind == "nvptx"
     common = _common(target) + declared() + (watching() if debugging else "")
-    first, *others = Interpreter(gpu, debugging).pieces(merged)
+    interpreter = GpuInterpreter() if gpu and not debugging else Interpreter(gpu, debugging)
+    first, *others = interpreter.pieces(merged)
     entry = entry_ir(gpu, False, declared=False) if merged else ""
     return [common + entry + first, *(common + other for other in others), exact_ir(target)]
 

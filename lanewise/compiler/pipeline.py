@@ -160,14 +160,18 @@ def _parse_message(text: str) -> str:
 
 
 _NEGATIONS = re.compile(r"\b(neg|abs)\.s16([ \t]+)(%\w+), (%\w+);")
+_NEEDLESS = re.compile(
+    r"(\tshr\.u32[ \t]+(%\w+), %\w+, (\d+);\n)\tsetp\.gt\.u32[ \t]+(%\w+), \2, (\d+);\n\t@\4 bra[ \t]+[\w$]+;\n"
+)
 _PACKED = re.compile(r"\b(add|min|max)\.([su])16x2[ \t]+(%\w+), ([^,;]+), ([^,;]+);")
 
 
 def _mend(ptx: str) -> str:
-    """Write otherwise what NVIDIA's assembler (CUDA 13.0) gets wrong.
+    """Write otherwise what NVIDIA's assembler (CUDA 13.0) gets wrong, and leave out a check that LLVM makes in vain.
 
-    It keeps 32,768 where -32,768 is the 16-bit negation or absolute value, and it adds nothing where a packed sum has a
-    constant whose lower half is 0.
+    The assembler keeps 32,768 where -32,768 is the 16-bit negation or absolute value, and it adds nothing where a
+    packed sum has a constant whose lower half is 0. LLVM checks the number of a switch even where there
+    is a case for each.
     """
 
     def negated(found: re.Match[str]) -> str:
@@ -183,7 +187,11 @@ def _mend(ptx: str) -> str:
             f"{verb}.{sign}16 %xl, %xl, %yl; {verb}.{sign}16 %xh, %xh, %yh; mov.b32 {result}, {{%xl, %xh}}; }}"
         )
 
-    return _PACKED.sub(apart, _NEGATIONS.sub(negated, ptx))
+    def checked(found: re.Match[str]) -> str:
+        shift, _, by, _, most = found.groups()
+        return shift if int(most) == (1 << 32 - int(by)) - 1 else found[0]
+
+    return _NEEDLESS.sub(checked, _PACKED.sub(apart, _NEGATIONS.sub(negated, ptx)))
 
 
 def _optimise(llvm: Any, module: Any, machine: Any, level: int) -> None:

@@ -204,3 +204,21 @@ def test_what_the_assembler_gets_wrong_is_not_in_the_ptx(operation):
     assert not re.search(rb"neg\.s16|abs\.s16|16x2", ptx)
     if find_ptxas() is not None:
         assemble(ptx, 90)
+
+
+@pytest.mark.parametrize("cases", [16, 12])
+def test_the_number_of_a_switch_is_checked_only_where_a_case_may_be_missing(cases):
+    numbers = range(cases)
+    declared = "".join(f"declare void @f{number}()\n" for number in numbers)
+    ways = " ".join(f"i32 {number}, label %case.{number}" for number in numbers)
+    blocks = "".join(f"case.{number}:\n  call void @f{number}()\n  ret void\n" for number in numbers)
+    ir = f"""{declared}define void @choose(i32 %word) {{
+  %part = lshr i32 %word, 28
+  switch i32 %part, label %none [ {ways} ]
+none:
+  {"unreachable" if cases == 16 else "ret void"}
+{blocks}}}
+"""
+    ptx = stages(ir, Target.nvptx(90))["ptx"]
+    assert "brx.idx" in ptx
+    assert bool(re.search(r"@%p\d+ bra", ptx)) == (cases < 16)

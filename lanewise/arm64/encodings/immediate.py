@@ -80,7 +80,7 @@ def _extract(m: Machine, f: Fields) -> None:
 
 ROWS: list[Row] = [
     *rows("adr", "op immlo 10000 immhi Rd", _adr, "op"),
-    *rows("add", "sf op S 100010 sh imm12 Rn Rd", _add_sub, "sf op S"),
+    *rows("add", "sf op S 100010 sh imm12 Rn Rd", _add_sub, "sf op S sh"),
     *rows("and", "sf opc 100100 N immr imms Rn Rd", _logical, "sf opc"),
     *rows("mov", "sf opc 100101 hw imm16 Rd", _move_wide, "sf", opc=(0, 2, 3)),
     *rows("bfm", "sf=0 opc 100110 N=0 immr imms Rn Rd", _bitfield, opc=(0, 1, 2)),

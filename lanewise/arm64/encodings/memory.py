@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from lanewise.arm64.encodings.arithmetic import extended
 from lanewise.arm64.encodings.row import Meaning, Row, rows
 from lanewise.arm64.machine import ALIGNMENT, Access, Fields, Machine
 from lanewise.arm64.values import Value, known
@@ -13,10 +13,12 @@ from lanewise.arm64.values import Value, known
 def _access(m: Machine, f: Fields, address: Value) -> None:
     """Load or store `size` by `opc`: a store, a load, a load with the sign to 64 bits, and to 32."""
     bits, kind = 8 << f.size.number, f.opc.number
-    m.check(address, bits // 8, "r" if kind else "w")
     if kind == 0:
-        m.store(address, m.read(f.Rt, bits))
+        value = m.read(f.Rt, bits)
+        m.check(address, bits // 8, "w")
+        m.store(address, value)
         return
+    m.check(address, bits // 8, "r")
     value = m.load(address, bits)
     if kind > 1:
         value = m.resize(value, 64 if kind == 2 else 32, sign=True)
@@ -43,19 +45,20 @@ def _after(m: Machine, f: Fields) -> None:
     m.write(f.Rn, m.add(address, m.resize(f.imm9, 64, sign=True)), sp=True)
 
 
+def _index(m: Machine, f: Fields, scale: int) -> Value:
+    """A register as an offset: all of it or its lower half, extended by zeros or the sign; perhaps scaled."""
+    x = m.read(f.Rm)
+    half = m.resize(x, 32)
+    offset = m.select(f.whole, x, m.select(f.sign, m.resize(half, 64, sign=True), m.resize(half, 64)))
+    return m.select(f.S, m.left(offset, scale), offset)
+
+
 def _indexed(m: Machine, f: Fields) -> None:
-    m.undefined_if(m.invert(m.resize(m.right(f.option, 1), 1)))
-    offset = extended(m, m.read(f.Rm), f.option, 64)
-    offset = m.select(f.S, m.left(offset, f.size.number), offset)
-    _access(m, f, m.add(m.read(f.Rn, sp=True), offset))
+    _access(m, f, m.add(m.read(f.Rn, sp=True), _index(m, f, f.size.number)))
 
 
 def _prefetch(m: Machine, f: Fields) -> None:
     """Nothing comes sooner."""
-
-
-def _prefetch_indexed(m: Machine, f: Fields) -> None:
-    m.undefined_if(m.invert(m.resize(m.right(f.option, 1), 1)))
 
 
 def _literal(m: Machine, f: Fields) -> None:
@@ -74,14 +77,15 @@ def _pair(mode: int) -> Meaning:
         base = m.read(f.Rn, sp=True)
         changed = m.add(base, offset)
         address = base if mode == 1 else changed
-        m.check(address, bits // 4, "r" if f.L.number else "w")
         second = m.add(address, bits // 8)
         if f.L.number:
+            m.check(address, bits // 4, "r")
             x, y = m.load(address, bits), m.load(second, bits)
             m.write(f.Rt, m.resize(x, 64, sign=sign))
             m.write(f.Rt2, m.resize(y, 64, sign=sign))
         else:
             x, y = m.read(f.Rt, bits), m.read(f.Rt2, bits)
+            m.check(address, bits // 4, "w")
             m.store(address, x)
             m.store(second, y)
         if mode in (1, 3):
@@ -128,10 +132,7 @@ def _after_vector(m: Machine, f: Fields) -> None:
 
 
 def _indexed_vector(m: Machine, f: Fields) -> None:
-    m.undefined_if(m.invert(m.resize(m.right(f.option, 1), 1)))
-    offset = extended(m, m.read(f.Rm), f.option, 64)
-    offset = m.select(f.S, m.left(offset, _scale(f)), offset)
-    _access_vector(m, f, m.add(m.read(f.Rn, sp=True), offset))
+    _access_vector(m, f, m.add(m.read(f.Rn, sp=True), _index(m, f, _scale(f))))
 
 
 def _literal_vector(m: Machine, f: Fields) -> None:
@@ -253,6 +254,8 @@ def _compare_swap(m: Machine, f: Fields) -> None:
     m.write(f.Rs, m.resize(m.assign(bits, f"extractvalue {{ i{bits}, i1 }} {pair}, 0"), 64))
 
 
+_INDEX = "Rm sign:1 1 whole:1 S"
+"""A register as an offset; in the manual the bits around the 1 are those of the field `option`."""
 _ALL = {"size": (0, 1, 2, 3), "opc": (0, 1)}
 _SIGNED = {"size": (0, 1), "opc": (2, 3)}
 _WORD = {"size": (2,), "opc": (2,)}
@@ -267,18 +270,13 @@ def _vector_sizes(name: str, pattern: str, meaning: Meaning) -> list[Row]:
     return [*rows(name, pattern, meaning, size=(0, 1, 2, 3), opc=(0, 1)), *whole]
 
 
-ROWS: list[Row] = [
+_PLAIN: list[Row] = [
     *_sizes("ldr", "size 111 0 01 opc imm12 Rn Rt", _scaled),
     *_sizes("ldur", "size 111 0 00 opc 0 imm9 00 Rn Rt", _unscaled),
     *_sizes("ldtr", "size 111 0 00 opc 0 imm9 10 Rn Rt", _unscaled),
     *_sizes("ldr", "size 111 0 00 opc 0 imm9 01 Rn Rt", _after),
     *_sizes("ldr", "size 111 0 00 opc 0 imm9 11 Rn Rt", _before),
-    *_sizes("ldr", "size 111 0 00 opc 1 Rm option S 10 Rn Rt", _indexed),
-    *rows("prfm", "11 111 0 01 10 imm12 Rn Rt", _prefetch),
-    *rows("prfum", "11 111 0 00 10 0 imm9 00 Rn Rt", _prefetch),
-    *rows("prfm", "11 111 0 00 10 1 Rm option S 10 Rn Rt", _prefetch_indexed),
-    *rows("ldr", "opc 011 0 00 imm19 Rt", _literal, opc=(0, 1, 2)),
-    *rows("prfm", "11 011 0 00 imm19 Rt", _prefetch),
+    *_sizes("ldr", f"size 111 0 00 opc 1 {_INDEX} 10 Rn Rt", _indexed),
     *(
         row
         for mode in range(4)
@@ -290,13 +288,21 @@ ROWS: list[Row] = [
     *_vector_sizes("ldur v", "size 111 1 00 opc 0 imm9 00 Rn Rt", _unscaled_vector),
     *_vector_sizes("ldr v", "size 111 1 00 opc 0 imm9 01 Rn Rt", _after_vector),
     *_vector_sizes("ldr v", "size 111 1 00 opc 0 imm9 11 Rn Rt", _before_vector),
-    *_vector_sizes("ldr v", "size 111 1 00 opc 1 Rm option S 10 Rn Rt", _indexed_vector),
-    *rows("ldr v", "opc 011 1 00 imm19 Rt", _literal_vector, opc=(0, 1, 2)),
+    *_vector_sizes("ldr v", f"size 111 1 00 opc 1 {_INDEX} 10 Rn Rt", _indexed_vector),
     *(
         row
         for mode in range(4)
         for row in rows("ldp v", f"opc 101 1 0 {mode:02b} L imm7 Rt2 Rn Rt", _pair_vector(mode), "L", opc=(0, 1, 2))
     ),
+]
+ROWS: list[Row] = [
+    *(replace(row, plain=True) for row in _PLAIN),
+    *rows("prfm", "11 111 0 01 10 imm12 Rn Rt", _prefetch),
+    *rows("prfum", "11 111 0 00 10 0 imm9 00 Rn Rt", _prefetch),
+    *rows("prfm", f"11 111 0 00 10 1 {_INDEX} 10 Rn Rt", _prefetch),
+    *rows("prfm", "11 011 0 00 imm19 Rt", _prefetch),
+    *rows("ldr", "opc 011 0 00 imm19 Rt", _literal, opc=(0, 1, 2)),
+    *rows("ldr v", "opc 011 1 00 imm19 Rt", _literal_vector, opc=(0, 1, 2)),
     *rows("ldar", "size 001000 1 L 0 Rs o0 Rt2 Rn Rt", _ordered, "size L"),
     *rows("ldxr", "size 001000 0 1 0 Rs o0 Rt2 Rn Rt", _load_exclusive, "size"),
     *rows("stxr", "size 001000 0 0 0 Rs o0 Rt2 Rn Rt", _store_exclusive, "size"),

@@ -24,7 +24,6 @@ def _logical(m: Machine, f: Fields) -> None:
 
 def _add_shifted(m: Machine, f: Fields) -> None:
     bits = width(f)
-    m.undefined_if(m.compare("eq", f.shift, 3))
     y = shifted(m, m.read(f.Rm, bits), f.shift, _amount(m, f, bits))
     add_with_carry(m, f, m.read(f.Rn, bits), y)
 
@@ -49,8 +48,8 @@ def _compare(m: Machine, f: Fields, y: Value) -> None:
         y = m.invert(y)
     total, carried, overflow = sums(m, m.read(f.Rn, bits), y, known(1, f.op.number))
     found = (negative(m, total), m.compare("eq", total, 0), carried, overflow)
-    for at, (name, flag) in enumerate(zip("nzcv", found, strict=True)):
-        m.set_flag(name, m.select(holds, flag, m.resize(m.right(f.nzcv, 3 - at), 1)))
+    n, z, c, v = (m.select(holds, flag, m.resize(m.right(f.nzcv, 3 - at), 1)) for at, flag in enumerate(found))
+    m.set_flags(n, z, c, v)
 
 
 def _compare_register(m: Machine, f: Fields) -> None:
@@ -159,8 +158,8 @@ def _multiply_high(sign: bool) -> Meaning:
 
 
 ROWS: list[Row] = [
-    *rows("and", "sf opc 01010 shift N Rm imm6 Rn Rd", _logical, "sf opc"),
-    *rows("add", "sf op S 01011 shift 0 Rm imm6 Rn Rd", _add_shifted, "sf op S"),
+    *rows("and", "sf opc 01010 shift N Rm imm6 Rn Rd", _logical, "sf opc shift N"),
+    *rows("add", "sf op S 01011 shift 0 Rm imm6 Rn Rd", _add_shifted, "sf op S", shift=(0, 1, 2)),
     *rows("add", "sf op S 01011 00 1 Rm option imm3 Rn Rd", _add_extended, "sf op S"),
     *rows("adc", "sf op S 11010000 Rm 000000 Rn Rd", _add_carry, "sf op S"),
     *rows("ccmp", "sf op 1 11010010 Rm cond 00 Rn 0 nzcv", _compare_register, "sf op"),

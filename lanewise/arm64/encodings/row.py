@@ -76,6 +76,8 @@ class Row:
     meaning: Meaning
     apart: bool = False
     """Whether it is long, and neither goes elsewhere nor needs flags: then the interpreter has a function for it."""
+    plain: bool = False
+    """Whether it is a plain access: then a GPU's interpreter has a function for all but what is common."""
 
 
 def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", /, **choices: tuple[int, ...]) -> list[Row]:
