@@ -15,6 +15,8 @@ Odd numbers: a lane in a loop of 16 instructions would be at the same one each t
 _REGISTERS = 64
 """That a thread of a GPU has which only interprets: so each of its processors has 32 warps at a time. Some rows could
 use twice as many, and would have all others run with half as many warps."""
+_TRANSLATED_REGISTERS = 80
+"""The same for threads that run translated code, which has more values at hand: 24 warps at a time."""
 _GIVEN = "ptr %lane, ptr %memory, i64 %size, i64 %limit, ptr %run, ptr %modified"
 
 
@@ -175,8 +177,8 @@ work:
 
 def _gpu_entry(translated: bool) -> str:
     """A thread a lane, of the first threads of each warp."""
-    limits = "" if translated else f'"nvvm.maxnreg"="{_REGISTERS}" '
-    return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) {limits}{{
+    registers = _TRANSLATED_REGISTERS if translated else _REGISTERS
+    return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) "nvvm.maxnreg"="{registers}" {{
 {_told()}  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %group_size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
