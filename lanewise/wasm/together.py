@@ -29,6 +29,9 @@ _STACK = 1024
 """Bytes of the stack, if frames are small: every function below a check of the GPU's stack may have as much."""
 _FRAMES = 4
 """Frames that fit it at least."""
+_MOST = 2048
+"""Bytes of the largest stack: two such functions have to fit below a check, even if the code does not tell its frames
+(`gpu_stack`)."""
 _BYTES = {"i32": 4, "f32": 4, "v128": 16}
 """Of a saved value, where it is not 8."""
 _LIMIT = "<limit>"
@@ -167,6 +170,11 @@ class RingLowering(FunctionLowering):
     def text(self, inline: bool = True) -> str:
         """The definition; lanes meet at its end, which they would not if it were part of its caller."""
         return super().text(inline=False)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the stack is no larger than it may be, once all is lowered."""
+        return _FRAMES * self._largest <= _MOST
 
     def _end_frames(self) -> None:
         size = max(_STACK, _FRAMES * self._largest)

@@ -256,6 +256,24 @@ def test_large_rings_stay_calls():
     assert rings(module) == {}
 
 
+def with_many_locals(count):
+    """A ring in which each call saves so many values of 8 bytes."""
+    numbers = range(1, count + 1)
+    first = " ".join(f"(local.set {at} (i64.load offset={8 * at} (i32.const 0)))" for at in numbers)
+    last = " ".join(f"(i64.store offset={8 * at} (i32.const 0) (local.get {at}))" for at in numbers)
+    return f"""(module (memory 1) (func $f (export "run") (param i64) (result i64) (local {"i64 " * count})
+      {first} (if (i64.eqz (local.get 0)) (then (return (i64.const 1))))
+      (call $f (i64.sub (local.get 0) (i64.const 1))) {last}))"""
+
+
+@pytest.mark.parametrize(("count", "expected"), [(60, True), (70, False)])
+def test_rings_that_save_much_stay_calls(count, expected):
+    """A GPU's stack holds what lies below a check, though its assembler need not say how much that is."""
+    module = lw.load(assemble(with_many_locals(count))).model
+    lowered = ModuleProgram(module, gpu_build(lanes=True))._lower_all()
+    assert isinstance(lowered[0], RingLowering) == expected
+
+
 def test_only_code_for_many_lanes_of_a_gpu_has_rings():
     module = lw.load(assemble(ITSELF)).model
     for build, expected in (
