@@ -115,6 +115,7 @@ class RingLowering(FunctionLowering):
         for name, number in (("next", entry.start), ("wants", 0), ("top", 0)):
             self.emit(f"store i32 {number}, ptr %{name}")
         self.hold_guard()
+        self.hold_count()
         self._begin_rounds()
         for member in self._members.values():
             self._lower_member(member)
@@ -212,6 +213,11 @@ class RingLowering(FunctionLowering):
                 if one is not None:
                     self.stack[at] = one.kind, self.assign(f"load {LLVM_TYPES[one.kind]}, ptr {one.slot}")
         return reached
+
+    def enter(self) -> None:
+        """What comes first in a function of the ring; `again` counts calls among them, as rounds."""
+        if self.build.meter == "count":
+            self.burn()
 
     def leave(self, values: list[str]) -> None:
         """Return from a function of the ring."""

@@ -10,6 +10,7 @@ from programs import assemble
 
 import lanewise as lw
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
+from lanewise.compiler import Target, stages
 from lanewise.errors import WasmTrap
 from lanewise.wasm.build import Build, gpu_build
 from lanewise.wasm.flow import BodyFlow
@@ -178,6 +179,15 @@ def test_a_ring_that_calls_for_ever_can_be_stopped(device):
     function = lw.load(assemble(text)).func("run", device=device, meeting=True, timeout=0.3)
     with pytest.raises(WasmTrap, match="interrupted"):
         function(np.array([1, 2]))
+
+
+def test_calls_that_enter_a_ring_are_counted():
+    """Few rounds in each call, and calls without end: the rounds of one call know nothing of those before."""
+    module = lw.load(assemble(EACH_OTHER)).model
+    (part,) = ModuleProgram(module, gpu_build(lanes=True)).parts()
+    functions = stages(part.ir, Target.nvptx(90))["optimised"].split("\ndefine ")
+    (ring,) = [text for text in functions if text.startswith("hidden i64 @f0(")]
+    assert "@lw.refuel(" in ring
 
 
 def random_ring(seed):
