@@ -9,6 +9,7 @@ import wasmtime
 from programs import assemble
 
 import lanewise as lw
+from lanewise import wasm
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 from lanewise.compiler import Target, stages
 from lanewise.errors import WasmTrap
@@ -179,6 +180,17 @@ def test_a_ring_that_calls_for_ever_can_be_stopped(device):
     function = lw.load(assemble(text)).func("run", device=device, meeting=True, timeout=0.3)
     with pytest.raises(WasmTrap, match="interrupted"):
         function(np.array([1, 2]))
+
+
+def test_a_tail_call_takes_the_place_of_its_function_alone(device):
+    text = """(module
+      (func $last (param i64) (result i64) (i64.mul (local.get 0) (i64.const 3)))
+      (func $f (export "run") (param i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return_call $last (i64.const 5))))
+        (i64.add (i64.const 1) (call $f (i64.sub (local.get 0) (i64.const 1))))))"""
+    instance = wasm.Store(device, meeting=True).instantiate(lw.load(assemble(text)))
+    assert instance.exports["run"](9) == 24
+    assert outcome(text, np.array([9, 0, 2]), device, meeting=True).tolist() == [24, 15, 17]
 
 
 def test_calls_that_enter_a_ring_are_counted():
