@@ -1,4 +1,7 @@
-"""The flow of a function body: which instructions may follow which, and which locals are still wanted behind a call."""
+"""The flow of a function body: which instructions may follow which, and which locals are still wanted behind a call.
+
+For code whose calls do not throw (`Build.rings`): the ways of a `try_table` begin at its head, not at the calls in it.
+"""
 
 from __future__ import annotations
 

@@ -70,8 +70,7 @@ class FunctionLowering(Emitter):
         super().__init__(context, index, function)
         self.frames: list[Frame] = []
         self._guard_at = 0
-        self._entries: dict[int, int] = {}
-        """Lines, still empty, in which a call may be counted, each with its place in the module."""
+        self._called_at = 0
 
     # --- the walk ----------------------------------------------------------------------------------------------------
 
@@ -107,7 +106,7 @@ class FunctionLowering(Emitter):
         kind = self.function.type
         for number, local in enumerate(self.local_types[len(kind.params) :], len(kind.params)):
             self.emit(f"store {LLVM_TYPES[local]} {zero(local)}, ptr {self.local(number)}")
-        self._enter()
+        self.enter()
         self.open_block("function", FuncType((), kind.results))
         _, first = locals_of(self.module, self.function)
         walk = instructions(self.module, first, self.function.end)
@@ -267,16 +266,20 @@ class FunctionLowering(Emitter):
         self._guard_at = len(self.lines)
         self.emit("")
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
+        """What comes first in the body."""
         if self.build.meter == "count":
             self.burn()
-        self._entries[len(self.lines)] = self.function.start
+        self.hold_count()
+
+    def hold_count(self) -> None:
+        """Remember this place for a count of calls."""
+        self._called_at = len(self.lines)
         self.emit("")
 
     def count_calls(self) -> None:
         """Have each call counted, so that calls of this function without end are seen."""
-        for at, place in self._entries.items():
-            self.lines[at] = f"call void @lw.called(ptr %st, i32 {place}) #4"
+        self.lines[self._called_at] = f"call void @lw.called(ptr %st, i32 {self.function.start}) #4"
 
     def guard_stack(self) -> None:
         """Have the function end the lane where one more call could overflow the stack; for those that recurse."""

@@ -294,11 +294,12 @@ def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[li
 
 def lower_function(context: ModuleContext, index: int) -> FunctionLowering:
     """Lower a function; one that a ring of calls is entered by along with the ring, where lanes are to meet in it."""
-    ring = context.rings.get(index)
-    if ring is None:
-        fn = FunctionLowering(context, index, context.module.bodies[index - context.module.imported_functions])
-    else:
-        fn = RingLowering(context, ring)
+    if (ring := context.rings.get(index)) is not None:
+        together = RingLowering(context, ring)
+        together.lower()
+        if together.fits:
+            return together
+    fn = FunctionLowering(context, index, context.module.bodies[index - context.module.imported_functions])
     fn.lower()
     return fn
 

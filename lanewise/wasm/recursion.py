@@ -18,6 +18,8 @@ class _Uses:
     calls: set[int] = field(default_factory=set)
     refers: set[int] = field(default_factory=set)
     """Functions whose references are taken: anybody may call these."""
+    ends_in_call: bool = False
+    """Whether it has tail calls, which take the place of the function that they are in."""
 
 
 def rings(module: Module) -> dict[int, tuple[int, ...]]:
@@ -29,6 +31,7 @@ def rings(module: Module) -> dict[int, tuple[int, ...]]:
     }
     parts = components(uses, lambda index: [callee for callee in sorted(uses[index].calls) if callee in uses])
     found = [part for part in parts if len(part) > 1 or part & uses[next(iter(part))].calls]
+    found = [part for part in found if not any(uses[index].ends_in_call for index in part)]
     if not found:
         return {}
     known = _entered_by_others(module, uses.values())
@@ -64,4 +67,6 @@ def _uses(module: Module, body: Function) -> _Uses:
             found.calls.add(immediates[0])
         elif op.rule == "ref.func":
             found.refers.add(immediates[0])
+        elif op.rule in ("return_call", "return_call_indirect"):
+            found.ends_in_call = True
     return found

@@ -29,6 +29,9 @@ _STACK = 1024
 """Bytes of the stack, if frames are small: every function below a check of the GPU's stack may have as much."""
 _FRAMES = 4
 """Frames that fit it at least."""
+_MOST = 2048
+"""Bytes of the largest stack: two such functions have to fit below a check, even if the code does not tell its frames
+(`gpu_stack`)."""
 _BYTES = {"i32": 4, "f32": 4, "v128": 16}
 """Of a saved value, where it is not 8."""
 _LIMIT = "<limit>"
@@ -112,6 +115,7 @@ class RingLowering(FunctionLowering):
         for name, number in (("next", entry.start), ("wants", 0), ("top", 0)):
             self.emit(f"store i32 {number}, ptr %{name}")
         self.hold_guard()
+        self.hold_count()
         self._begin_rounds()
         for member in self._members.values():
             self._lower_member(member)
@@ -168,6 +172,11 @@ class RingLowering(FunctionLowering):
         """The definition; lanes meet at its end, which they would not if it were part of its caller."""
         return super().text(inline=False)
 
+    @property
+    def fits(self) -> bool:
+        """Whether the stack is no larger than it may be, once all is lowered."""
+        return _FRAMES * self._largest <= _MOST
+
     def _end_frames(self) -> None:
         size = max(_STACK, _FRAMES * self._largest)
         self.slots.append(f"%frames = alloca [{size} x i8], align 16")
@@ -204,6 +213,11 @@ class RingLowering(FunctionLowering):
                 if one is not None:
                     self.stack[at] = one.kind, self.assign(f"load {LLVM_TYPES[one.kind]}, ptr {one.slot}")
         return reached
+
+    def enter(self) -> None:
+        """What comes first in a function of the ring; `again` counts calls among them, as rounds."""
+        if self.build.meter == "count":
+            self.burn()
 
     def leave(self, values: list[str]) -> None:
         """Return from a function of the ring."""

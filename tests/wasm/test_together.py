@@ -9,7 +9,9 @@ import wasmtime
 from programs import assemble
 
 import lanewise as lw
+from lanewise import wasm
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
+from lanewise.compiler import Target, stages
 from lanewise.errors import WasmTrap
 from lanewise.wasm.build import Build, gpu_build
 from lanewise.wasm.flow import BodyFlow
@@ -180,6 +182,26 @@ def test_a_ring_that_calls_for_ever_can_be_stopped(device):
         function(np.array([1, 2]))
 
 
+def test_a_tail_call_takes_the_place_of_its_function_alone(device):
+    text = """(module
+      (func $last (param i64) (result i64) (i64.mul (local.get 0) (i64.const 3)))
+      (func $f (export "run") (param i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return_call $last (i64.const 5))))
+        (i64.add (i64.const 1) (call $f (i64.sub (local.get 0) (i64.const 1))))))"""
+    instance = wasm.Store(device, meeting=True).instantiate(lw.load(assemble(text)))
+    assert instance.exports["run"](9) == 24
+    assert outcome(text, np.array([9, 0, 2]), device, meeting=True).tolist() == [24, 15, 17]
+
+
+def test_calls_that_enter_a_ring_are_counted():
+    """Few rounds in each call, and calls without end: the rounds of one call know nothing of those before."""
+    module = lw.load(assemble(EACH_OTHER)).model
+    (part,) = ModuleProgram(module, gpu_build(lanes=True)).parts()
+    functions = stages(part.ir, Target.nvptx(90))["optimised"].split("\ndefine ")
+    (ring,) = [text for text in functions if text.startswith("hidden i64 @f0(")]
+    assert "@lw.refuel(" in ring
+
+
 def random_ring(seed):
     """Functions that call each other at random, with loops, blocks, early returns and values that lie below calls."""
     rng = random.Random(seed)
@@ -254,6 +276,24 @@ def test_large_rings_stay_calls():
     body = "(i32.store (i32.const 0) (i32.const 1))" * 3_000
     module = lw.load(assemble(f'(module (memory 1) (func $f (export "f") {body} (call $f)))')).model
     assert rings(module) == {}
+
+
+def with_many_locals(count):
+    """A ring in which each call saves so many values of 8 bytes."""
+    numbers = range(1, count + 1)
+    first = " ".join(f"(local.set {at} (i64.load offset={8 * at} (i32.const 0)))" for at in numbers)
+    last = " ".join(f"(i64.store offset={8 * at} (i32.const 0) (local.get {at}))" for at in numbers)
+    return f"""(module (memory 1) (func $f (export "run") (param i64) (result i64) (local {"i64 " * count})
+      {first} (if (i64.eqz (local.get 0)) (then (return (i64.const 1))))
+      (call $f (i64.sub (local.get 0) (i64.const 1))) {last}))"""
+
+
+@pytest.mark.parametrize(("count", "expected"), [(60, True), (70, False)])
+def test_rings_that_save_much_stay_calls(count, expected):
+    """A GPU's stack holds what lies below a check, though its assembler need not say how much that is."""
+    module = lw.load(assemble(with_many_locals(count))).model
+    lowered = ModuleProgram(module, gpu_build(lanes=True))._lower_all()
+    assert isinstance(lowered[0], RingLowering) == expected
 
 
 def test_only_code_for_many_lanes_of_a_gpu_has_rings():
