@@ -208,9 +208,12 @@ class Emitter:
         return self.assign(f"getelementptr inbounds i8, ptr {base}, i64 {number * self.stride}", "cell")
 
     def load_cell(self, number: int, llvm: str = "i64", base: str = "%st", constant: bool = False) -> str:
-        """The value of a cell; `constant` if it never changes while code runs."""
+        """The value of a cell; `constant` if it never changes while code runs.
+
+        Many lanes set the cells of their states in the very kernel that reads them: there LLVM is not told.
+        """
         address = self.cell(number, base)
-        note = ", !invariant.load !1" if constant else ""
+        note = ", !invariant.load !1" if constant and not self.build.lanes else ""
         return self.assign(f"load {llvm}, ptr {address}, align 8, !tbaa !2{note}")
 
     def store_cell(self, number: int, llvm: str, value: str, base: str = "%st", seen: bool = False) -> None:

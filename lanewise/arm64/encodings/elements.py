@@ -123,6 +123,28 @@ def together(m: Machine, values: Sequence[Value]) -> Value:
     return joined(m, element * len(values), element, name)
 
 
+# LLVM 22 shifts 128 bits wrongly on a GPU where it knows that it is by 0 or 64: elements of 64 bits are chosen instead.
+
+
+def element_of(m: Machine, x: Value, element: int, number: Value) -> Value:
+    """One element of a whole register, by a number that need not be known."""
+    if element < 64:
+        return m.resize(m.right(x, m.mul(m.resize(number, 128), element)), element)
+    return m.select(m.compare("eq", number, 0), m.resize(x, 64), m.resize(m.right(x, 64), 64))
+
+
+def with_element(m: Machine, x: Value, element: int, number: Value, value: Value) -> Value:
+    """A whole register with another value in the place of one element."""
+    if element < 64:
+        at = m.mul(m.resize(number, 128), element)
+        hole = m.invert(m.left(known(128, (1 << element) - 1), at))
+        return m.either(m.both(x, hole), m.left(m.resize(value, 128), at))
+    first = m.compare("eq", number, 0)
+    low = m.select(first, value, m.resize(x, 64))
+    high = m.select(first, m.resize(m.right(x, 64), 64), value)
+    return m.either(m.resize(low, 128), m.left(m.resize(high, 128), 64))
+
+
 def one_by_one(m: Machine, element: int, work: Callable[..., Value], *given: Value) -> Value:
     """A function of single numbers on all elements."""
     columns = [parts(m, one, element) for one in given]

@@ -37,9 +37,7 @@ def _sum(m: Machine, f: Fields) -> None:
 
 
 def _element(element: int) -> Meaning:
-    return lambda m, f: m.write_vector(
-        f.Rd, m.resize(m.right(m.read_vector(f.Rn), m.mul(m.resize(f.index, 128), element)), element)
-    )
+    return lambda m, f: m.write_vector(f.Rd, e.element_of(m, m.read_vector(f.Rn), element, f.index))
 
 
 _SAME = ("cmgt", "cmhi", "cmge", "cmhs", "add v", "sub v", "cmtst", "cmeq")

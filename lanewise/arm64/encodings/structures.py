@@ -62,16 +62,14 @@ def _one(element: int, turns: int, changes: bool) -> Meaning:
         base = m.read(f.Rn, sp=True)
         size = element // 8
         m.check(base, turns * size, "r" if f.L.number else "w")
-        at = m.mul(m.resize(f.index, 128), element)
-        hole = m.invert(m.left(known(128, (1 << element) - 1), at))
         found = [m.load(m.add(base, turn * size), element) for turn in range(turns)] if f.L.number else []
         for turn in range(turns):
             number = _register(m, f.Rt, turn)
             old = m.read_vector(number)
             if f.L.number:
-                m.write_vector(number, m.either(m.both(old, hole), m.left(m.resize(found[turn], 128), at)))
+                m.write_vector(number, e.with_element(m, old, element, f.index, found[turn]))
             else:
-                m.store(m.add(base, turn * size), m.resize(m.right(old, at), element))
+                m.store(m.add(base, turn * size), e.element_of(m, old, element, f.index))
         if changes:
             _after(m, f, base, turns * size)
 

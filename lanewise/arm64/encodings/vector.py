@@ -284,32 +284,24 @@ def _places() -> list[tuple[int, str]]:
     return [(8, "1"), (16, "10"), (32, "100"), (64, "1000")]
 
 
-def _element(m: Machine, x: Value, element: int, number: Value) -> Value:
-    at = m.mul(m.resize(number, x.bits), element)
-    return m.resize(m.right(x, at), element)
-
-
 def _copy(element: int, form: str) -> Meaning:
     def meaning(m: Machine, f: Fields) -> None:
         number = m.resize(f.index, 64)
         if form == "dup element":
-            found = _element(m, m.read_vector(f.Rn), element, number)
+            found = e.element_of(m, m.read_vector(f.Rn), element, number)
             m.write_vector(f.Rd, e.spread(m, e.whole(f), element, found))
         elif form == "dup":
             m.write_vector(f.Rd, e.spread(m, e.whole(f), element, m.read(f.Rn, element)))
         elif form in ("smov", "umov"):
-            found = _element(m, m.read_vector(f.Rn), element, number)
+            found = e.element_of(m, m.read_vector(f.Rn), element, number)
             to = 64 if f.Q.number else 32
             m.write(f.Rd, m.resize(found, to, sign=form == "smov"))
         else:
             found = m.read(f.Rn, element)
             if form == "ins element":
                 other = m.right(f.imm4, element.bit_length() - 4)
-                found = _element(m, m.read_vector(f.Rn), element, m.resize(other, 64))
-            at = m.mul(m.resize(number, 128), element)
-            hole = m.invert(m.left(known(128, (1 << element) - 1), at))
-            moved = m.left(m.resize(found, 128), at)
-            m.write_vector(f.Rd, m.either(m.both(m.read_vector(f.Rd), hole), moved))
+                found = e.element_of(m, m.read_vector(f.Rn), element, m.resize(other, 64))
+            m.write_vector(f.Rd, e.with_element(m, m.read_vector(f.Rd), element, number, found))
 
     return meaning
 

@@ -231,7 +231,7 @@ def one_element(m: Machine, f: Fields, element: int) -> Value:
         number = m.resize(f.H, 128)
         if element == 32:
             number = m.either(m.left(number, 1), m.resize(f.L, 128))
-    return m.resize(m.right(m.read_vector(register), m.mul(number, element)), element)
+    return e.element_of(m, m.read_vector(register), element, number)
 
 
 def _by_element(operation: str | None) -> Meaning:
