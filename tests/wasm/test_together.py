@@ -109,11 +109,11 @@ UNREACHABLE = """(module (memory 1)
 
 PROGRAMS = {
     "itself": (ITSELF, 15),
-    "each other": (EACH_OTHER, 900),
+    "each other": (EACH_OTHER, 400),
     "in loops": (IN_LOOPS, 9),
     "below blocks": (BELOW_BLOCKS, 200),
     "all types": (ALL_TYPES, 60),
-    "unreachable": (UNREACHABLE, 300),
+    "unreachable": (UNREACHABLE, 180),
 }
 
 
