@@ -111,7 +111,7 @@ class JsonSink:
             record |= _text_or_base64("file", os.fsencode(self._files[outcome.lane]))
         record |= {"exit_code": outcome.exit_code, "trap": outcome.trap, "seconds": round(outcome.seconds, 9)}
         if outcome.instructions is not None:
-            record["instructions"] = outcome.instructions
+            record |= {"signal": outcome.signal, "instructions": outcome.instructions}
         if self._with_output:
             record |= _text_or_base64("stdout", outcome.stdout) | _text_or_base64("stderr", outcome.stderr)
         return record

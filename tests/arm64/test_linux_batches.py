@@ -219,6 +219,7 @@ def test_json_and_files(build, capfd, few, tmp_path):
     assert status == 1
     assert [one["exit_code"] for one in records] == [44, None, 42, None, None]
     assert [one["trap"] and one["trap"].split()[0] for one in records] == [None, "SIGSEGV", None, "SIGTERM", "SIGABRT"]
+    assert [one["signal"] for one in records] == [None, 11, None, 15, 6]
     assert records[0]["stdout"] == "to exit"
     assert all(one["instructions"] > 100 for one in records)
     assert "1 trap: SIGSEGV, lane 1 (line 2) at 0x" in err
