@@ -133,8 +133,8 @@ def _is_defined(case: Case, row: Row) -> bool:
         return False  # facts of the machine itself
     if row.name in ("ldar", "ldapr"):  # which Unicorn lets be anywhere, as later versions of the architecture do
         return int(case.registers[rn]) % (1 << (word >> 30)) == 0
-    if row.name in ("stxr", "stxp"):
-        return rs == 31 or rs not in (rt, rn, rt2)
+    if row.name in ("stxr", "stxp"):  # to Unicorn the last address is held by whoever holds none
+        return (rs == 31 or rs not in (rt, rn, rt2)) and int(case.registers[rn]) != 2**64 - 1
     if row.name == "ldxp":
         return rt != rt2
     return row.name != "dc zva"  # Unicorn's lines are of 512 bytes

@@ -101,6 +101,21 @@ def test_what_stops_a_lane_is_told_with_its_number_or_address(words, reason, det
 
 
 @pytest.mark.parametrize("translated", [False, True])
+@pytest.mark.parametrize(
+    "word", [0xC8007C41, 0x08007C41, 0x880C6514]
+)  # stxr w0, x1, [x2]; stxrb; stxp w12, w20, w25, [x8]
+def test_an_exclusive_store_fails_where_nothing_was_loaded_even_at_the_last_address(word, translated, cpu):
+    cpu.load_program(program(word, hlt()), 64)
+    for number in range(5):
+        cpu.set_registers_lane(number, {2: 2**64 - 1, 8: 2**64 - 1})
+    cpu.set_pc_all(64)
+    if translated:
+        cpu.translate(64, 8)
+    assert cpu.execute(100).stop_reasons == ["hlt"] * 5
+    assert cpu.registers[:, 12 if word & 31 == 20 else 0].tolist() == [1] * 5
+
+
+@pytest.mark.parametrize("translated", [False, True])
 def test_the_counter_counts_instructions(translated, cpu):
     cpu.load_program(program(NOP, NOP, 0xD53BE040, NOP, 0xD53BE041, hlt()), 64)  # mrs x0, cntvct_el0; then x1
     cpu.set_pc_all(64)

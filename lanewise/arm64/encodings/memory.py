@@ -200,7 +200,8 @@ def _load_exclusive(m: Machine, f: Fields) -> None:
 def store_exclusive(m: Machine, f: Fields, value: Value, exchange: Callable[[str], Value]) -> None:
     """Store if that is still there which was seen: `exchange` does so, and says whether it was."""
     address = m.read(f.Rn, sp=True)
-    held = m.compare("eq", m.special("exclusive"), m.invert(address))
+    exclusive = m.special("exclusive")  # an address inverted, or 0 for none: so none is at the last of all addresses
+    held = m.both(m.compare("eq", exclusive, m.invert(address)), m.compare("ne", exclusive, 0))
     attempt, done = m.label("attempt"), m.label("done")
     m.head.append("%failed = alloca i32")
     m.emit("store i32 1, ptr %failed")
