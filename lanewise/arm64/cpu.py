@@ -227,7 +227,8 @@ class ParallelCPU:
 
     @flags.setter
     def flags(self, value: Any) -> None:
-        self._set_all(lane.FLAGS, 1, _shaped(value, (self._lanes,), "flags").reshape(-1, 1), "flags")
+        words = _shaped(value, (self._lanes,), "flags") & np.uint64(lane.FLAG_BITS)
+        self._set_all(lane.FLAGS, 1, words.reshape(-1, 1), "flags")
 
     @property
     def fpcr(self) -> Array:

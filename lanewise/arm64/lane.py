@@ -6,7 +6,8 @@ REGISTERS = 0
 """31 registers, and the stack pointer as number 31."""
 PC = 32
 FLAGS = 33
-"""n, z, c and v, as in the architecture's register NZCV: bits 31 to 28."""
+FLAG_BITS = 0xF0000000
+"""n, z, c and v, as in the architecture's register NZCV: bits 31 to 28. Others are zeros."""
 CYCLES = 34
 REASON = 35
 DETAIL = 36

@@ -161,7 +161,7 @@ def _parse_message(text: str) -> str:
 
 _NEGATIONS = re.compile(r"\b(neg|abs)\.s16([ \t]+)(%\w+), (%\w+);")
 _NEEDLESS = re.compile(
-    r"(\tshr\.u32[ \t]+(%\w+), %\w+, (\d+);\n)\tsetp\.gt\.u32[ \t]+(%\w+), \2, (\d+);\n\t@\4 bra[ \t]+[\w$]+;\n"
+    r"(\tshr\.u32[ \t]+(%\w+), %\w+, (\d+);\n\tsetp\.gt\.u32[ \t]+(%\w+), \2, (\d+);\n)\t@\4 bra[ \t]+[\w$]+;\n"
 )
 _PACKED = re.compile(r"\b(add|min|max)\.([su])16x2[ \t]+(%\w+), ([^,;]+), ([^,;]+);")
 
@@ -170,8 +170,8 @@ def _mend(ptx: str) -> str:
     """Write otherwise what NVIDIA's assembler (CUDA 13.0) gets wrong, and leave out a check that LLVM makes in vain.
 
     The assembler keeps 32,768 where -32,768 is the 16-bit negation or absolute value, and it adds nothing where a
-    packed sum has a constant whose lower half is 0. LLVM checks the number of a switch even where there
-    is a case for each.
+    packed sum has a constant whose lower half is 0. LLVM checks the number of a switch even where there is a case for
+    each; what it found stays, in case something else asks for it, too: the assembler drops it where nothing does.
     """
 
     def negated(found: re.Match[str]) -> str:
@@ -188,8 +188,8 @@ def _mend(ptx: str) -> str:
         )
 
     def checked(found: re.Match[str]) -> str:
-        shift, _, by, _, most = found.groups()
-        return shift if int(most) == (1 << 32 - int(by)) - 1 else found[0]
+        kept, _, by, _, most = found.groups()
+        return kept if int(most) == (1 << 32 - int(by)) - 1 else found[0]
 
     return _NEEDLESS.sub(checked, _PACKED.sub(apart, _NEGATIONS.sub(negated, ptx)))
 

@@ -154,6 +154,12 @@ def test_whole_sets_of_lanes_go_in_and_out_as_arrays(cpu):
     assert cpu.get_lane_flags(3) == (False, True, False, False)
 
 
+def test_flags_are_set_without_bits_that_there_are_none_of(cpu):
+    """A condition is looked up by all of them together."""
+    cpu.flags = np.array([2**64 - 1, 1 << 32, 2**28 - 1, 1 << 63 | 1 << 28, 0], np.uint64)
+    assert cpu.flags.tolist() == [15 << 28, 0, 0, 1 << 28, 0]
+
+
 def test_modes_and_flags_of_floating_point_go_in_and_out_without_bits_that_there_are_none_of(cpu):
     lanes = cpu.get_num_lanes()
     cpu.fpcr, cpu.fpsr = [2**64 - 1] * lanes, [0x9F] * lanes

@@ -222,3 +222,25 @@ none:
     ptx = stages(ir, Target.nvptx(90))["ptx"]
     assert "brx.idx" in ptx
     assert bool(re.search(r"@%p\d+ bra", ptx)) == (cases < 16)
+
+
+def test_what_a_switch_found_of_its_number_is_there_for_the_next_one():
+    """LLVM looks once for two switches by the same number, so that the second needs what the first has found."""
+    numbers = range(16)
+    declared = "".join(f"declare void @{way}{number}()\n" for way in "fg" for number in numbers)
+    first, second = (" ".join(f"i32 {number}, label %{way}.{number}" for number in numbers) for way in "fg")
+    ir = f"""{declared}define void @choose(i32 %word) {{
+  %part = lshr i32 %word, 28
+  switch i32 %part, label %none [ {first} ]
+none:
+  unreachable
+{"".join(f"f.{number}: call void @f{number}() br label %again " for number in numbers)}
+again:
+  call void @f0()
+  switch i32 %part, label %none [ {second} ]
+{"".join(f"g.{number}: call void @g{number}() ret void " for number in numbers)}
+}}
+"""
+    ptx = stages(ir, Target.nvptx(90))["ptx"]
+    assert ptx.count("brx.idx") == 2
+    assert set(re.findall(r"@(%p\d+) bra", ptx)) <= set(re.findall(r"setp\S+[ \t]+(%p\d+)", ptx))
