@@ -19,6 +19,7 @@ from lanewise.compiler import (
     compile_outliving,
     compiling,
     default_cache,
+    made_by,
     outlived,
 )
 
@@ -128,7 +129,7 @@ def _common(target: Target) -> str:
 
 
 def _key(target: Target, what: str, of: bytes) -> str:
-    return Cache.key_of("arm64", _sources(), target.key, what, of)
+    return Cache.key_of("arm64", _sources(), made_by(), target.key, what, of)
 
 
 def _cached(target: Target, what: str, ir: Callable[[], list[str]], level: int = OPTIMISED) -> list[bytes]:

@@ -8,7 +8,7 @@ from lanewise.compiler.bundles import bundle, unbundle
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
 from lanewise.compiler.outliving import compile_outliving, outlived
-from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_module, stages
+from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_module, made_by, stages
 from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas, find_toolkit_program
 from lanewise.compiler.targets import Target
 from lanewise.compiler.underway import compiling, what_is_compiled
@@ -36,6 +36,7 @@ __all__ = [
     "find_ptxas",
     "find_toolkit_program",
     "load_object",
+    "made_by",
     "outlived",
     "stages",
     "unbundle",

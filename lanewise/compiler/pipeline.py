@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from lanewise.version import __version__
 CacheChoice = Cache | Literal["default"] | None
 """Which cache a compile uses: one of your own, the one that the settings name, or none."""
 
+_OWN = "pipeline.py", "rounds.py", "loops.py"
 QUICK, OPTIMISED = 0, 3
 """Levels: for code that somebody waits for, and for code that is to be fast."""
 
@@ -78,7 +81,14 @@ def stages(ir: str, target: Target, *, name: str = "module", level: int = 3) -> 
 
 def cache_key(ir: str, target: Target, level: int) -> str:
     """Return the key under which the code of this IR is cached: all that decides what comes out is part of it."""
-    return Cache.key_of("lanewise", __version__, target.key, str(level), ir)
+    return Cache.key_of("lanewise", __version__, made_by(), target.key, str(level), ir)
+
+
+@functools.cache
+def made_by() -> str:
+    """A digest of what turns IR into code besides LLVM, for the keys of all that is cached: this file, and its helpers."""
+    folder = Path(__file__).parent
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in _OWN)).hexdigest()
 
 
 def resolve_cache(choice: CacheChoice) -> Cache | None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lanewise.compiler import Cache, Target, _llvm, assemble, compile_module, find_ptxas, stages
+from lanewise.arm64 import program
+from lanewise.compiler import Cache, Target, _llvm, assemble, compile_module, find_ptxas, pipeline, stages
 from lanewise.errors import CompileError, LanewiseError
 
 ADD = "define i32 @add(i32 %a, i32 %b) {\n  %s = add i32 %a, %b\n  ret i32 %s\n}\n"
@@ -244,3 +245,15 @@ again:
     ptx = stages(ir, Target.nvptx(90))["ptx"]
     assert ptx.count("brx.idx") == 2
     assert set(re.findall(r"@(%p\d+) bra", ptx)) <= set(re.findall(r"setp\S+[ \t]+(%p\d+)", ptx))
+
+
+def test_code_of_another_pipeline_is_not_taken_from_the_cache(monkeypatch):
+    target = Target.nvptx()
+    keys = [pipeline.cache_key("", target, 3), program._key(target, "", b"")]
+    monkeypatch.setattr(pipeline, "_OWN", ("pipeline.py",))
+    pipeline.made_by.cache_clear()
+    try:
+        assert pipeline.cache_key("", target, 3) != keys[0]
+        assert program._key(target, "", b"") != keys[1]
+    finally:
+        pipeline.made_by.cache_clear()
