@@ -86,7 +86,7 @@ def cache_key(ir: str, target: Target, level: int) -> str:
 
 @functools.cache
 def made_by() -> str:
-    """A digest of what turns IR into code besides LLVM, for the keys of all that is cached: this file, and its helpers."""
+    """A digest of what turns IR into code besides LLVM, for keys of what is cached: this file, and its helpers."""
     folder = Path(__file__).parent
     return hashlib.sha256(b"".join((folder / name).read_bytes() for name in _OWN)).hexdigest()
 
