@@ -49,6 +49,7 @@ def test_without_a_cache_nothing_is_compiled_twice(build, at_once, monkeypatch, 
 
 
 def test_a_start_reads_what_is_cached_once(build, at_once, monkeypatch):
+    monkeypatch.setattr(kept, "_bundles", OrderedDict())  # where another test may have left it, which had no cache
     run(build, "endings")  # now there is a translation in the cache
     monkeypatch.setattr(kept, "_bundles", OrderedDict())
     read = []
