@@ -285,6 +285,25 @@ def test_change_gives_the_boxes_that_the_whole_tree_gives(device):
             assert layouts.boxes_of(tree).tobytes() == scratch.tobytes()
 
 
+@pytest.mark.parametrize(("seed", "tree", "steps"), [(5087, 0, 7), (5141, 4, 24)])
+def test_change_is_felt_where_an_answer_was_used_that_is_kept_no_more(device, seed, tree, steps):
+    """A node keeps a few answers; those that it has given besides may have changed as well."""
+    rng = random.Random(seed)
+    count, depth = rng.choice((30, 60, 120)), rng.choice((5, 8, 14))
+    roots = [random_tree(rng, count, depth) for _ in range(8)]
+    layouts = Layouts(device, [flatten(roots[tree])])
+    layouts.run()
+    for _ in range(steps):
+        for root in roots:
+            nodes = all_nodes(root)
+            index = rng.randrange(1, len(nodes))
+            nodes[index].style = random_style(rng)
+            if root is roots[tree]:
+                layouts.change(index, nodes[index].style)
+        layouts.run()
+        assert layouts.boxes_of().tobytes() == boxes_of(device, [roots[tree]])[0].tobytes()
+
+
 def test_forgetting_any_node_changes_no_box(device):
     """Answers are kept for a few sizes only: what is asked again must not spoil what was laid out before."""
     layouts = Layouts(device, [flatten(interface(256))])

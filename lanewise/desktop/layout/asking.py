@@ -135,6 +135,8 @@ def answer_widths(tree: Ptr[LayoutTree], node: i32, least: f32, most: f32) -> u3
     """Answer the question for widths; gives the stage that follows."""
     work = tree.work + node
     answers = addressof(work.answers)
+    if (answers.known & KNOWN_WIDTHS) != 0:
+        answers.lost = 1
     answers.widths_height = work.height
     answers.widths_limit = work.limit
     answers.least_width = least
@@ -150,6 +152,8 @@ def answer_height(tree: Ptr[LayoutTree], node: i32, height: f32) -> u32:
     answers = addressof(work.answers)
     slot = answers.next_height % HEIGHTS
     answers.next_height = slot + 1
+    if (answers.known & (u32(KNOWN_HEIGHT) << slot)) != 0:
+        answers.lost = 1
     answers.height_width[slot] = work.width
     answers.height_limit[slot] = work.limit
     answers.height[slot] = height
@@ -163,6 +167,8 @@ def answer_layout(tree: Ptr[LayoutTree], node: i32, baseline: f32, right: f32, b
     work: NodeWork
     work = (tree.work + node)[0]
     answers = addressof((tree.work + node).answers)
+    if (answers.known & KNOWN_LAYOUT) != 0:
+        answers.lost = 1
     answers.layout_width = work.width
     answers.layout_height = work.height
     answers.layout_definite = work.definite

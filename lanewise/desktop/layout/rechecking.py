@@ -1,8 +1,9 @@
 """After a change: what must be found anew, from the changed nodes up.
 
 A node that has changed, and its parent, which sees its style, are asked again what they were asked before. Where all
-answers are what they were, nothing above has to be found anew; where one is not, the next node above is asked again.
-Only if the root itself has another answer everything goes its usual way from there.
+answers are what they were, nothing above has to be found anew. Where one is not, or one is kept no more that the node
+above may have used, that node is asked again. Only if the root itself has another answer everything goes its usual way
+from there.
 """
 
 from lanewise.desktop.layout.asking import ask_height, ask_layout, ask_widths, parent_of
@@ -47,6 +48,7 @@ def forget_answers(tree: Ptr[LayoutTree], node: i32):
     """Know nothing of a node, as in the beginning; it is said of all nodes or of none."""
     work = tree.work + node
     work.answers.known = 0
+    work.answers.lost = 0
     forget_change(tree, node)
 
 
@@ -98,7 +100,7 @@ def recheck(tree: Ptr[LayoutTree], node: i32) -> u32:
     if work.suspect == 0:
         answers.known = answers.stale
     else:
-        differs = answers.stale == 0 or (work.asked != 0 and answer_differs(tree, node))
+        differs = answers.stale == 0 or answers.lost != 0 or (work.asked != 0 and answer_differs(tree, node))
         answers.stale &= ~work.asked
         if not differs and answers.stale != 0:
             return ask_again(tree, node)
@@ -106,6 +108,7 @@ def recheck(tree: Ptr[LayoutTree], node: i32) -> u32:
     if node == tree.root:
         return u32(ROOT)
     if differs:
+        answers.lost = 0  # the parent asks anew for all that it has used
         (tree.work + parent_of(tree, node)).suspect = 1
     return u32(DONE)
 

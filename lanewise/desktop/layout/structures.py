@@ -129,6 +129,7 @@ class Answers:
 
     known: u32  # KNOWN_...: which of the following hold
     stale: u32  # which of them held before a change, and may still
+    lost: u32  # whether the parent may have used an answer in whose place is another one now
     next_height: u32  # which of the heights is forgotten next
     # Widths of the content: for a content height (INDEFINITE where it is not known), and lines no longer than a limit.
     widths_height: f32
