@@ -79,36 +79,36 @@ class FunctionLowering(Emitter):
         if self.function.provided:
             lower_provided(self)
             return
-        self.declare_locals()
+        first = self.declare_locals()
         self.set_locals([f"%p{at}" for at in range(len(self.function.type.params))])
         self.hold_guard()
         self.emit("br label %start")
         self.emit("start:")
-        self.lower_body()
+        self.lower_body(first)
 
     def local(self, number: int) -> str:
         """The slot of a local."""
         return f"%l{number}"
 
-    def declare_locals(self) -> None:
-        """Give each local a slot."""
-        declared, _ = locals_of(self.module, self.function)
+    def declare_locals(self) -> int:
+        """Give each local a slot; gives where the instructions begin."""
+        declared, first = locals_of(self.module, self.function)
         self.local_types = [*self.function.type.params, *declared]
         self.slots += [f"{self.local(at)} = alloca {LLVM_TYPES[kind]}" for at, kind in enumerate(self.local_types)]
+        return first
 
     def set_locals(self, values: list[str]) -> None:
         """Give the first locals, which are the parameters, their values."""
         for number, (kind, value) in enumerate(zip(self.function.type.params, values, strict=True)):
             self.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {self.local(number)}")
 
-    def lower_body(self) -> None:
-        """Lower what follows once the parameters have their values."""
+    def lower_body(self, first: int) -> None:
+        """Lower the instructions, once the parameters have their values."""
         kind = self.function.type
         for number, local in enumerate(self.local_types[len(kind.params) :], len(kind.params)):
             self.emit(f"store {LLVM_TYPES[local]} {zero(local)}, ptr {self.local(number)}")
         self.enter()
         self.open_block("function", FuncType((), kind.results))
-        _, first = locals_of(self.module, self.function)
         walk = instructions(self.module, first, self.function.end)
         for found in walk:
             self.place = found.offset

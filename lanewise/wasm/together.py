@@ -136,9 +136,9 @@ class RingLowering(FunctionLowering):
     def _lower_member(self, member: _Member) -> None:
         self._now, self.function = member, member.function
         self.stack.clear()
-        self.declare_locals()
+        first = self.declare_locals()
         self.emit(f"start.{member.index}:")
-        self.lower_body()
+        self.lower_body(first)
 
     def _return(self) -> None:
         """The way back to whoever called: a function of the ring, or somebody else."""
@@ -263,7 +263,7 @@ class RingLowering(FunctionLowering):
         for one, offset in zip(saved, offsets, strict=True):
             kind_ = LLVM_TYPES[one.kind]
             value = one.value or self.assign(f"load {kind_}, ptr {one.slot}")
-            self.emit(f"store {kind_} {value}, ptr {self._in_stack(top, offset)}, align {_align(one.kind)}")
+            self.emit(f"store {kind_} {value}, ptr {self._in_stack(top, offset)}, align {_size_of(one.kind)}")
         deep, push, restore = (f"{name}.{site.number}" for name in ("deep", "push", "restore"))
         full = self.assign(f"icmp ugt i32 {top}, {_LIMIT}")
         self.emit(f"br i1 {full}, label %{deep}, label %{push}, !prof !0")
@@ -310,7 +310,7 @@ class RingLowering(FunctionLowering):
         at = height
         for one, offset in zip(saved, offsets, strict=True):
             where = self._in_stack(top, offset)
-            value = self.assign(f"load {LLVM_TYPES[one.kind]}, ptr {where}, align {_align(one.kind)}")
+            value = self.assign(f"load {LLVM_TYPES[one.kind]}, ptr {where}, align {_size_of(one.kind)}")
             if one.slot:
                 self.emit(f"store {LLVM_TYPES[one.kind]} {value}, ptr {one.slot}")
                 continue
@@ -327,14 +327,14 @@ def _layout(kinds: list[str]) -> tuple[list[int], int]:
     """Where values of a frame lie, and its size with the number of its site at the end."""
     offsets, at = [], 0
     for kind in kinds:
-        size = _BYTES.get(kind, 8)
+        size = _size_of(kind)
         at = (at + size - 1) // size * size
         offsets.append(at)
         at += size
     return offsets, (at + 8 + 15) // 16 * 16
 
 
-def _align(kind: str) -> int:
+def _size_of(kind: str) -> int:
     return _BYTES.get(kind, 8)
 
 
