@@ -27,7 +27,7 @@ from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.compile import code_bytes
 from lanewise.wasm.lane_setup import references_alone
 from lanewise.wasm.placement import Placement
-from lanewise.wasm.tuning import Tuner, Turn, layout_seconds
+from lanewise.wasm.tuning import Reach, Tuner, Turn, layout_seconds
 
 _CONSOLE_BYTES = 256 * 2**20
 _LATER_CONSOLE_BYTES = 64 * 2**20
@@ -73,9 +73,8 @@ class CudaWaves(WaveBackend):
         properties = device.properties
         seconds = layout_seconds(code_bytes(self.module))
         key = ("process", self.module.data)
-        self._tuner = Tuner(
-            key, properties.name, properties.resident_threads, search=task.search, layout_seconds=seconds
-        )
+        reach = Reach(properties.resident_threads, words=False)
+        self._tuner = Tuner(key, properties.name, reach, search=task.search, layout_seconds=seconds)
         if settled is None and task.stats:  # lanes that count are slower, which says nothing of placements
             settled = self._tuner.known.best()
         self._settled = settled

@@ -129,9 +129,16 @@ def placement(text: str | None) -> Placement | None:
 
     try:
         found = placement_or_search(text)
-        return found if isinstance(found, Placement) else None
     except ValueError as error:
         raise ArgumentError(f"placement: {error}") from None
+    if not isinstance(found, Placement):
+        return None
+    if found.layout == "words" or found.unrolled:
+        raise ArgumentError(
+            f"placement is {text!r}; the kernel finds the memory of programs flat or interleaved, and their loops are "
+            "not unrolled"
+        )
+    return found
 
 
 def yes_or_no(name: str, value: bool) -> bool:

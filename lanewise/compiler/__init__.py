@@ -12,11 +12,13 @@ from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_modul
 from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas, find_toolkit_program
 from lanewise.compiler.targets import Target
 from lanewise.compiler.underway import compiling, what_is_compiled
+from lanewise.compiler.unrolling import UNROLLED
 from lanewise.compiler.workers import Job, WorkerPool, compile_guest
 
 __all__ = [
     "OPTIMISED",
     "QUICK",
+    "UNROLLED",
     "Cache",
     "Compiled",
     "Job",

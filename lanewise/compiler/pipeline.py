@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lanewise import settings
-from lanewise.compiler import _llvm, rounds
+from lanewise.compiler import _llvm, rounds, unrolling
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.targets import Target
 from lanewise.errors import CompileError, LanewiseError
@@ -21,7 +21,7 @@ from lanewise.version import __version__
 CacheChoice = Cache | Literal["default"] | None
 """Which cache a compile uses: one of your own, the one that the settings name, or none."""
 
-_OWN = "pipeline.py", "rounds.py", "loops.py"
+_OWN = "pipeline.py", "rounds.py", "loops.py", "unrolling.py"
 QUICK, OPTIMISED = 0, 3
 """Levels: for code that somebody waits for, and for code that is to be fast."""
 
@@ -126,7 +126,8 @@ def _optimised(llvm: Any, ir: str, target: Target, name: str, level: int) -> Ite
     if marked and level == QUICK:  # nothing moves: the checks can be put in first, which spares reading it twice
         ir, marked = rounds.place_checks(ir), False
     with _parsed(llvm, ir, target, name) as module:
-        _optimise(llvm, module, machine, level)
+        with unrolling.as_asked_for(llvm, module, machine, ir, level):
+            _optimise(llvm, module, machine, level)
         if not marked:
             yield module
             return
@@ -176,11 +177,16 @@ _NEEDLESS = re.compile(
 _PACKED = re.compile(r"\b(add|min|max)\.([su])16x2[ \t]+(%\w+), ([^,;]+), ([^,;]+);")
 
 
+_NARROW = re.compile(r"\bst((?:\.\w+)*\.b(?:8|16))([ \t]+\[[^\]]+\]), (%rd?\d+);")
+_NARROW_WIDE = re.compile(r"\bst((?:\.\w+)*\.b32)([ \t]+\[[^\]]+\]), (%rd\d+);")
+
+
 def _mend(ptx: str) -> str:
     """Write otherwise what NVIDIA's assembler (CUDA 13.0) gets wrong, and leave out a check that LLVM makes in vain.
 
     The assembler keeps 32,768 where -32,768 is the 16-bit negation or absolute value, and it adds nothing where a
-    packed sum has a constant whose lower half is 0. LLVM checks the number of a switch even where there is a case for
+    packed sum has a constant whose lower half is 0. Where the lower part of a floating-point number is stored, it
+    converts the number to a whole one instead. LLVM checks the number of a switch even where there is a case for
     each; what it found stays, in case something else asks for it, too: the assembler drops it where nothing does.
     """
 
@@ -201,6 +207,14 @@ def _mend(ptx: str) -> str:
         kept, _, by, _, most = found.groups()
         return kept if int(most) == (1 << 32 - int(by)) - 1 else found[0]
 
+    def narrowed(found: re.Match[str]) -> str:
+        kind, where, source = found.groups()
+        bits = 32 if kind.endswith("32") else 16
+        whole = 64 if source.startswith("%rd") else 32
+        part = f"{{ .reg .b{bits} %part; cvt.u{bits}.u{whole} %part, {source}; "
+        return f"{part}st{kind}{where}, %part; }}"
+
+    ptx = _NARROW_WIDE.sub(narrowed, _NARROW.sub(narrowed, ptx))
     return _NEEDLESS.sub(checked, _PACKED.sub(apart, _NEGATIONS.sub(negated, ptx)))
 
 

@@ -15,6 +15,8 @@ from lanewise.wasm.build import check_choices, gpu_build, host_build
 def backend_for(device: Device | str, *, fuel: int | None = None, level: int | None = None, **choices: Any) -> Backend:
     """The backend for a device; `choices` are fields of `Build`."""
     check_choices(choices)
+    if choices.get("layout") == "words":
+        raise ArgumentError("layout='words' is for functions over many lanes; an instance is flat or interleaved")
     found = find_device(device) if isinstance(device, str) else device
     if isinstance(found, CpuDevice):
         from lanewise.wasm.cpu_backend import CpuBackend

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
 
-Layout = Literal["flat", "interleaved"]
+Layout = Literal["flat", "interleaved", "words"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Build:
     gpu: bool = False
     layout: Layout = "flat"
     """`flat`: each lane's memory in one piece. `interleaved`: 8-byte cells of the 32 lanes of a tile side by side, so
-    that lanes in step read from the same lines."""
+    that lanes in step read from the same lines. `words`: the same with cells of 4 bytes, of which 32-bit numbers fill
+    whole lines, and 64-bit ones take two; state and tables stay in cells of 8."""
     checks: Literal["guard", "explicit"] = "guard"
     """Who notices accesses out of bounds: pages that may not be touched behind the memory, or a comparison."""
     alignment: Literal["any", "careful", "branch", "exit"] = "any"
@@ -55,6 +56,8 @@ class Build:
 
     registers: int = 0
     """GPU, many lanes: registers that a thread may have; 0 for as many as it can use."""
+    unrolled: bool = False
+    """GPU, many lanes: whether a small program is one function with its loops unrolled, even long ones."""
     meeting: bool = False
     """Many lanes: whether functions that call each other in a ring are one loop, in which lanes can meet whatever
     the depth of their calls. Not for lanes that wait for each other."""
@@ -72,13 +75,23 @@ class Build:
         return repr(astuple(self))
 
     @property
+    def columns(self) -> int:
+        """How many lanes lie side by side."""
+        return 1 if self.layout == "flat" else WARP_SIZE
+
+    @property
     def stride(self) -> int:
         """Bytes from one 8-byte cell of a lane to its next."""
-        return 8 * WARP_SIZE if self.layout == "interleaved" else 8
+        return 8 * self.columns
+
+    @property
+    def cell(self) -> int:
+        """Bytes of linear memory in one piece, as far as others' lie between them."""
+        return 4 if self.layout == "words" else 8
 
 
 PUBLIC: dict[str, tuple[object, ...]] = {
-    "layout": ("flat", "interleaved"),
+    "layout": get_args(Layout),
     "checks": ("guard", "explicit"),
     "alignment": ("any", "careful", "branch", "exit"),
     "meter": ("off", "stop", "count"),
@@ -145,7 +158,7 @@ def _shown(value: Any) -> str:
 def host_build(**choices: object) -> Build:
     """The usual build for a CPU; memories that are interleaved with others' have no pages to guard them."""
     usual: dict[str, object] = {"places": True}
-    if choices.get("layout") == "interleaved":
+    if choices.get("layout", "flat") != "flat":
         if choices.get("checks", "explicit") != "explicit" or choices.get("alignment", "careful") == "any":
             raise ArgumentError(
                 "interleaved memory needs checks='explicit' and alignment='careful', 'branch' or 'exit'"

@@ -20,15 +20,15 @@ from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, gpu_build
-from lanewise.wasm.compile import code_bytes
+from lanewise.wasm.compile import code_bytes, part_count
 from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code
-from lanewise.wasm.lane_setup import lane_choices, references_alone
+from lanewise.wasm.lane_setup import lane_choices, references_alone, uses_atomics
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.placement import SEARCH, Placement, parse_placement
-from lanewise.wasm.tuning import USUAL, Known, Tuner, Turn, layout_seconds
+from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, layout_seconds
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024
@@ -84,7 +84,7 @@ class CudaLanes:
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
             # All else is the same in the builds of one function.
-            key = (scalars, build.alignment, build.layout, build.registers)
+            key = (scalars, build.alignment, build.layout, build.registers, build.unrolled)
             if key not in self._loaded:
                 made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
                 stack = STACK_BYTES if made.facts.can_stop else 0
@@ -122,8 +122,15 @@ class CudaLanes:
         program = ("lanes", str(self._index), self._module.data)
         seconds = layout_seconds(code_bytes(self._module))
         properties = self._device.properties
-        threads = properties.resident_threads
-        return Tuner(program, properties.name, threads, search=self._search, layout_seconds=seconds)
+        return Tuner(program, properties.name, self._reach, search=self._search, layout_seconds=seconds)
+
+    @cached_property
+    def _reach(self) -> Reach:
+        return Reach(
+            self._device.properties.resident_threads,
+            words=not uses_atomics(self._module),
+            unrolls=part_count(self._module, self._device.target) == 1,
+        )
 
     @property
     def placement(self) -> str:
@@ -176,7 +183,7 @@ class CudaLanes:
                 self._tuning.release()
 
     def _placed(self, place: Placement) -> Build:
-        return replace(self._build, layout=place.layout, registers=place.registers or 0)
+        return replace(self._build, layout=place.layout, registers=place.registers or 0, unrolled=place.unrolled)
 
     def tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         """Run all elements in every placement that is worth a trial, and remember which is the fastest.
@@ -217,7 +224,7 @@ class CudaLanes:
             self._tuner.learn(place, ratio)
             fresh.ratios[place] = ratio
             if places is None:
-                to_try = fresh.untried(device.properties.resident_threads)
+                to_try = fresh.untried(self._reach)
             elif place == USUAL:
                 to_try = [one for one in places if one != USUAL]
         self._tuner.save()
@@ -236,7 +243,7 @@ class CudaLanes:
         words[again] = 0
         status = self._device.array(words)
         place = self._pinned or self._tuner.known.best()
-        careful = replace(self._placed(place), alignment="careful")
+        careful = replace(self._placed(place), alignment="careful", unrolled=False)
         indices = self._device.array(again.astype(np.uint64))
         start = time.monotonic()
         self._load(scalars, careful)

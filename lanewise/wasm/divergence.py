@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state
 from lanewise.wasm.build import Build
 
@@ -42,7 +41,7 @@ class Divergence:
 
 def divergence_of(states: np.ndarray[Any, Any], cells: int, build: Build) -> Divergence:
     """What the states of slots have counted, where each has so many cells."""
-    width = WARP_SIZE if build.layout == "interleaved" else 1
+    width = build.columns
     by_cell = states.reshape(-1, cells, width)
     rounds, shares = (int(by_cell[:, cell].sum(dtype=np.uint64)) for cell in (state.ROUNDS, state.ROUND_SHARES))
     return Divergence(rounds, shares / _ONE)

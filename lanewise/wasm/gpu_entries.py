@@ -143,7 +143,7 @@ picked:
 
 def _find(size: SlotSize) -> str:
     """IR that finds state and memory of slot `%k`."""
-    width = WARP_SIZE if size.build.layout == "interleaved" else 1
+    width = size.build.columns
     return f"""  %tile = udiv i64 %k, {width}
   %column = urem i64 %k, {width}
   %states_offset = mul i64 %tile, {size.cells * size.build.stride}

@@ -60,8 +60,17 @@ def _rules(module: Module) -> set[str]:
         if body.provided:
             continue
         _, first = locals_of(module, body)
-        found |= {one.op.rule for one in instructions(module, first, body.end)}
+        for one in instructions(module, first, body.end):
+            found |= {one.op.rule, _ATOMICS} if _ATOMICS in one.op.name else {one.op.rule}
     return found
+
+
+_ATOMICS = ".atomic."
+
+
+def uses_atomics(module: Module) -> bool:
+    """Whether some function has atomic accesses, which must find their numbers in one piece."""
+    return _ATOMICS in rules_used(module)
 
 
 def lane_choices(module: Module) -> dict[str, bool]:

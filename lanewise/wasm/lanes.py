@@ -11,10 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
+from lanewise.errors import ArgumentError
 from lanewise.wasm import gpu_entries, lowering_calls, state
 from lanewise.wasm.beginnings import may_fail_to_begin
 from lanewise.wasm.build import Build
 from lanewise.wasm.lane_ir import word
+from lanewise.wasm.lane_setup import uses_atomics
 from lanewise.wasm.lane_words import (
     ARRAYS,
     CHUNK,
@@ -40,13 +42,23 @@ from lanewise.wasm.lowering_calls import Callee
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
-from lanewise.wasm.program import ModuleProgram, Part, finish_lowering, lower_function, marked, recursive_functions
+from lanewise.wasm.program import (
+    ModuleProgram,
+    Part,
+    finish_lowering,
+    lower_function,
+    marked,
+    recursive_functions,
+    runs_at_first,
+)
 
 
 class LaneProgram:
     """The code of a vectorised function. `scalars` says which arguments are one value for all elements."""
 
     def __init__(self, module: Module, index: int, build: Build, scalars: tuple[bool, ...]) -> None:
+        if build.layout == "words" and uses_atomics(module):
+            raise ArgumentError("atomic accesses need their numbers in one piece; the layout is flat or interleaved")
         self.module = module
         self.index = index
         self.type = module.functions[index]
@@ -215,9 +227,17 @@ class LaneProgram:
             fn.store_cell(_MADE, "i64", "1", seen=True)
             fn.emit(f"br label %{ready}")
             fn.emit(f"{ready}:")
+        self._repeat_globals(fn)
         self._apply(fn, fn.load_cell(state.MEMORY, "ptr") if module.memories else "null")
         self._end(fn)
         return self._element(fn, ", ptr %arena")
+
+    def _repeat_globals(self, fn: FunctionLowering) -> None:
+        """Store what globals begin with once more, where no code of the guest has run yet: LLVM forgets it over the
+        calls that fill the memory, and then knows neither where the guest's stack is nor what overlaps there. It takes
+        longer where it knows."""
+        if self.build.unrolled and not runs_at_first(self.module):
+            self.program.set_globals(fn)
 
     # What a program over the kernel does besides: see `process.ProcessProgram`.
     def _begin(self, fn: FunctionLowering) -> None:
@@ -247,7 +267,7 @@ class LaneProgram:
     def _make_instance(self, fn: FunctionLowering) -> None:
         sizes = [self.memory_reserve(number) for number in range(len(self.module.memories))]
         offsets = [sum(sizes[:number]) for number in range(len(sizes))]
-        self._make_rest(fn, lambda at: self._make_memory(fn, at, self._arena(fn, at, offsets[at])))
+        self._make_rest(fn, lambda at: self._make_memory(fn, at, self._column(fn, self._arena(fn, at, offsets[at]))))
 
     def _make_memory(self, fn: FunctionLowering, number: int, base: str) -> None:
         first, least = self.context.layout.memories[number], self.module.memories[number].limits.minimum * PAGE
@@ -288,6 +308,17 @@ class LaneProgram:
         if not self.build.gpu:
             return fn.assign(f"load ptr, ptr {fn.assign(f'getelementptr ptr, ptr %arena, i64 {number}')}")
         return fn.assign(f"getelementptr i8, ptr %arena, i64 {offset * self.build.stride // 8}")
+
+    def _column(self, fn: FunctionLowering, base: str) -> str:
+        """Where a memory begins in its own lane's column: what is in words lies nearer to the first lane's.
+
+        A tile begins at a multiple of a row of 8-byte cells, so the address says which column it is.
+        """
+        if self.build.cell == 8:
+            return base
+        column = fn.assign(f"and i64 {fn.assign(f'ptrtoint ptr {base} to i64')}, {self.build.stride - 1}")
+        back = fn.assign(f"sub nsw i64 0, {fn.assign(f'lshr exact i64 {column}, 1')}")
+        return fn.assign(f"getelementptr i8, ptr {base}, i64 {back}")
 
     def _prepare(self) -> str:
         """IR that gives a slot's state what does not change from element to element: where things are."""

@@ -293,8 +293,8 @@ class FunctionLowering(Emitter):
         kept[self._guard_at] = "\n".join(self.lines)
         self.lines = kept
 
-    def text(self, inline: bool = True) -> str:
-        """The LLVM definition of the function; `inline` whether callers may swallow it."""
+    def text(self, inline: bool | None = None) -> str:
+        """The LLVM definition of the function; `inline` says whether callers must swallow it, or must not."""
         kind = self.function.type
         parameters = ["ptr %st", "ptr %mem", *(f"{LLVM_TYPES[param]} %p{at}" for at, param in enumerate(kind.params))]
         if self.unwinds:
@@ -310,9 +310,11 @@ class FunctionLowering(Emitter):
             exit_ = f"call void @lw.trap(ptr %st, i32 {traps.MISALIGNED}, i32 {self.function.start})"
             self.cold += ("careful:", exit_, "unreachable")
         body = "\n".join([*self.slots, *self.lines, *self.cold])
-        attributes = ("" if inline else "noinline ") + ("#3" if self.tail_calls else "#0")
+        wish = {None: "", True: "alwaysinline ", False: "noinline "}[inline]
+        attributes = wish + ("#3" if self.tail_calls else "#0")
+        linkage = "internal" if inline else "hidden"  # where it is written out, nothing else need be left of it
         return (
-            f"define hidden {self.context.convention}{result_type(kind)} {self.context.symbol(self.index)}"
+            f"define {linkage} {self.context.convention}{result_type(kind)} {self.context.symbol(self.index)}"
             f"({', '.join(parameters)}) {attributes}{scope} {{\n{body}\n}}\n"
         )
 

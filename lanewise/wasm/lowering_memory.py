@@ -70,8 +70,8 @@ def place(fn: FunctionLowering, base: str, effective: str, kind: str = "ptr") ->
     """The pointer to a byte of linear memory, of the kind that the base has."""
     if fn.build.layout == "flat":
         return fn.assign(f"getelementptr i8, {kind} {base}, i64 {effective}", "at")
-    cell = fn.assign(f"and i64 {effective}, -8")
-    within = fn.assign(f"and i64 {effective}, 7")
+    cell = fn.assign(f"and i64 {effective}, {-fn.build.cell}")
+    within = fn.assign(f"and i64 {effective}, {fn.build.cell - 1}")
     scaled = fn.assign(f"mul nuw nsw i64 {cell}, {WARP_SIZE}")
     offset = fn.assign(f"or disjoint i64 {scaled}, {within}")
     return fn.assign(f"getelementptr i8, {kind} {base}, i64 {offset}", "at")
@@ -128,13 +128,13 @@ def _whole_load(fn: FunctionLowering, address: str, memarg: MemArg, width: int) 
     bad, effective = _misplaced(fn, address, memarg, width)
     if fn.build.alignment == "exit":
         fn.leave_if(bad)
-        return fn.assign(f"load {bits}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+        return _aligned_load(fn, memarg[2], effective, width)
     slow, fast, on = (fn.label(name) for name in ("slow", "fast", "on"))
     slowly = fn.name("v")
     call = f"{slowly} = call {bits} @lw.load.{bits}({_called_with(fn, address, memarg)})"
     fn.cold += (f"{slow}:", call, f"br label %{on}")
     fn.lines += (f"br i1 {bad}, label %{slow}, label %{fast}, !prof !0", f"{fast}:")
-    value = fn.assign(f"load {bits}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+    value = _aligned_load(fn, memarg[2], effective, width)
     fn.lines += (f"br label %{on}", f"{on}:")
     return fn.assign(f"phi {bits} [ {value}, %{fast} ], [ {slowly}, %{slow} ]")
 
@@ -147,14 +147,40 @@ def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int,
     bad, effective = _misplaced(fn, address, memarg, width)
     if fn.build.alignment == "exit":
         fn.leave_if(bad)
-        fn.emit(f"store {bits} {value}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+        _aligned_store(fn, memarg[2], effective, width, value)
         return
     slow, fast, on = (fn.label(name) for name in ("slow", "fast", "on"))
     call = f"call void @lw.store.{bits}({_called_with(fn, address, memarg)}, {bits} {value})"
     fn.cold += (f"{slow}:", call, f"br label %{on}")
     fn.lines += (f"br i1 {bad}, label %{slow}, label %{fast}, !prof !0", f"{fast}:")
-    fn.emit(f"store {bits} {value}, {_column(fn, memarg[2], effective, width)}, align {width}, !tbaa !3")
+    _aligned_store(fn, memarg[2], effective, width, value)
     fn.lines += (f"br label %{on}", f"{on}:")
+
+
+def _aligned_load(fn: FunctionLowering, memory: int, effective: str, width: int) -> str:
+    """Load what lies within one cell, or fills whole ones."""
+    at = _column(fn, memory, effective, width)
+    if width <= fn.build.cell:
+        return fn.assign(f"load i{width * 8}, {at}, align {width}, !tbaa !3")
+    low = fn.assign(f"zext i32 {fn.assign(f'load i32, {at}, align 4, !tbaa !3')} to i64")
+    high = fn.assign(f"zext i32 {fn.assign(f'load i32, {_next_word(fn, at)}, align 4, !tbaa !3')} to i64")
+    return fn.assign(f"or disjoint i64 {fn.assign(f'shl nuw i64 {high}, 32')}, {low}")
+
+
+def _aligned_store(fn: FunctionLowering, memory: int, effective: str, width: int, value: str) -> None:
+    at = _column(fn, memory, effective, width)
+    if width <= fn.build.cell:
+        fn.emit(f"store i{width * 8} {value}, {at}, align {width}, !tbaa !3")
+        return
+    high = fn.assign(f"lshr i64 {value}, 32")
+    fn.emit(f"store i32 {fn.assign(f'trunc i64 {value} to i32')}, {at}, align 4, !tbaa !3")
+    fn.emit(f"store i32 {fn.assign(f'trunc i64 {high} to i32')}, {_next_word(fn, at)}, align 4, !tbaa !3")
+
+
+def _next_word(fn: FunctionLowering, at: str) -> str:
+    """The typed pointer to the word behind one, in cells of words."""
+    kind = at.rpartition(" ")[0]
+    return f"{kind} {fn.assign(f'getelementptr i8, {at}, i64 {4 * WARP_SIZE}')}"
 
 
 def _calls(fn: FunctionLowering, memarg: MemArg, width: int) -> bool:
@@ -215,14 +241,14 @@ def _column(fn: FunctionLowering, memory: int, effective: str, width: int) -> st
     if fn.build.gpu:
         kind = "ptr addrspace(1)"
         base = fn.assign(f"addrspacecast ptr {base} to {kind}")
-    if fn.build.layout == "interleaved" and _exceeds_32_bits(fn):
+    if fn.build.columns > 1 and _exceeds_32_bits(fn):
         return f"{kind} {place(fn, base, fn.assign(f'zext i32 {effective} to i64'), kind)}"
-    if fn.build.layout == "interleaved":
-        if width == 8:
+    if fn.build.columns > 1:
+        if width >= fn.build.cell:
             effective = fn.assign(f"shl nuw i32 {effective}, 5")
         else:
-            cell = fn.assign(f"and i32 {effective}, -8")
-            within = fn.assign(f"and i32 {effective}, {8 - width}")
+            cell = fn.assign(f"and i32 {effective}, {-fn.build.cell}")
+            within = fn.assign(f"and i32 {effective}, {fn.build.cell - width}")
             effective = fn.assign(f"or disjoint i32 {fn.assign(f'shl nuw i32 {cell}, 5')}, {within}")
     wide = fn.assign(f"zext i32 {effective} to i64")
     return f"{kind} {fn.assign(f'getelementptr i8, {kind} {base}, i64 {wide}', 'at')}"

@@ -19,7 +19,7 @@ GROUP = 128
 """Threads in a group: few, so that groups that end make room for others."""
 GROUPS = (32, 64, GROUP, 256)
 _FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224"
-_WORDS = re.compile(r"([a-z]+)/(\d{1,40})/(all|\d{1,40})(?:/(\d{1,9})r)?(?:/(\d{1,9})g)?")
+_WORDS = re.compile(r"([a-z]+)/(\d{1,40})/(all|\d{1,40})(?:/(\d{1,9})r)?(?:/(\d{1,9})g)?(/u)?")
 _REGISTERS = range(24, 256)
 
 
@@ -36,6 +36,8 @@ class Placement:
     """Registers that a thread may have; None for as many as it can use."""
     group: int = GROUP
     """Threads in a group."""
+    unrolled: bool = False
+    """Whether the program is one function with its loops unrolled, even long ones."""
 
     def __post_init__(self) -> None:
         if self.layout not in get_args(Layout):
@@ -53,6 +55,7 @@ class Placement:
         words = [self.layout, str(self.lanes_per_warp), "all" if self.resident is None else str(self.resident)]
         words += [] if self.registers is None else [f"{self.registers}r"]
         words += [] if self.group == GROUP else [f"{self.group}g"]
+        words += ["u"] if self.unrolled else []
         return "/".join(words)
 
     @property
@@ -82,11 +85,12 @@ def parse_placement(text: object, form: str = _FORM) -> Placement:
     found = _WORDS.fullmatch(text)
     if found is None:
         raise ArgumentError(f"{shortened(text)!r} is no placement; write {form}")
-    layout, lanes, resident, registers, group = found.groups()
+    layout, lanes, resident, registers, group, unrolled = found.groups()
     return Placement(
         layout,  # type: ignore[arg-type]
         int(lanes),
         None if resident == "all" else int(resident),
         None if registers is None else int(registers),
         GROUP if group is None else int(group),
+        unrolled is not None,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 
+from lanewise.compiler import UNROLLED
 from lanewise.kernel.lane_io import LaneIo
 from lanewise.wasm import state, traps
 from lanewise.wasm.build import Build
@@ -68,7 +69,8 @@ def prelude(build: Build) -> str:
     parts = [_signs(build), _opaque(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
     parts += [sample(build)] if build.stats else []
     parts += [_rounds(build)] if build.meter == "stop" else []
-    return "\n".join([attributes(build), *parts, METADATA, PLACES if build.places else ""])
+    parts += [METADATA, PLACES if build.places else "", UNROLLED if build.unrolled else ""]
+    return "\n".join([attributes(build), *parts])
 
 
 def _signs(build: Build) -> str:

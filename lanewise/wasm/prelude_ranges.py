@@ -16,9 +16,9 @@ def _place(build: Build, base: str, address: str, suffix: str) -> str:
     """IR that finds a byte of linear memory: `%at` + suffix."""
     if build.layout == "flat":
         return f"  %at{suffix} = getelementptr i8, ptr {base}, i64 {address}\n"
-    return f"""  %cell{suffix} = and i64 {address}, -8
-  %in{suffix} = and i64 {address}, 7
-  %scaled{suffix} = mul i64 %cell{suffix}, {WARP_SIZE}
+    return f"""  %cell{suffix} = and i64 {address}, {-build.cell}
+  %in{suffix} = and i64 {address}, {build.cell - 1}
+  %scaled{suffix} = mul i64 %cell{suffix}, {build.columns}
   %off{suffix} = or i64 %scaled{suffix}, %in{suffix}
   %at{suffix} = getelementptr i8, ptr {base}, i64 %off{suffix}
 """
@@ -140,22 +140,23 @@ def _cell_ranges(build: Build) -> str:
 {_place(build, "%to", "%x", ".x")}  %v = load i8, ptr %y, align 1
   store i8 %v, ptr %at.x, align 1
 """
-    row = f"[{build.stride} x i8]"
+    cell, width = f"i{8 * build.cell}", build.cell
+    row = f"[{width * build.columns} x i8]"
     fill_cells = f"""  %at = getelementptr {row}, ptr %base, i64 %i
-  store i64 %word, ptr %at, align 8
+  store {cell} %word, ptr %at, align {width}
 """
     move_cells = f"""  %at.x = getelementptr {row}, ptr %to, i64 %i
   %at.y = getelementptr {row}, ptr %from, i64 %i
-  %v = load i64, ptr %at.y, align 8
-  store i64 %v, ptr %at.x, align 8
+  %v = load {cell}, ptr %at.y, align {width}
+  store {cell} %v, ptr %at.x, align {width}
 """
     bring_cells = f"""  %at.x = getelementptr {row}, ptr %to, i64 %i
-  %at.y = getelementptr i64, ptr %source, i64 %i
-  %v = load i64, ptr %at.y, align 1
-  store i64 %v, ptr %at.x, align 8
+  %at.y = getelementptr {cell}, ptr %source, i64 %i
+  %v = load {cell}, ptr %at.y, align 1
+  store {cell} %v, ptr %at.x, align {width}
 """
     return f"""
-define internal void @lw.cells_fill(ptr %base, i64 %word, i64 %count) #1 {{
+define internal void @lw.cells_fill(ptr %base, {cell} %word, i64 %count) #1 {{
 begin:
 {_loop("%count", fill_cells)}  ret void
 }}
@@ -186,16 +187,16 @@ define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count
 many:
   call void @lw.bytes_fill(ptr %base, i64 %start, i8 %byte, i64 %ahead)
   %at = getelementptr i8, ptr %base, i64 %row
-  %wide = zext i8 %byte to i64
-  %word = mul i64 %wide, {0x0101010101010101}
-  call void @lw.cells_fill(ptr %at, i64 %word, i64 %cells)
+  %wide = zext i8 %byte to {cell}
+  %word = mul {cell} %wide, {0x0101010101010101 % (1 << 8 * width)}
+  call void @lw.cells_fill(ptr %at, {cell} %word, i64 %cells)
   call void @lw.bytes_fill(ptr %base, i64 %rest, i8 %byte, i64 %behind)
   ret void
 }}
 define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count) noinline #1 {{
   %backwards = icmp ugt i64 %into, %first
   %apart = xor i64 %into, %first
-  %shift = and i64 %apart, 7
+  %shift = and i64 %apart, {width - 1}
   %alike = icmp eq i64 %shift, 0
 {_ends(build, "%into", "%alike")}few:
   call void @lw.bytes_copy(ptr %to, i64 %into, ptr %from, i64 %first, i64 %count, i1 %backwards)
@@ -203,7 +204,7 @@ define internal void @lw.memory_copy(ptr %to, i64 %into, ptr %from, i64 %first, 
 many:
   %x = getelementptr i8, ptr %to, i64 %row
   %inside = add i64 %first, %ahead
-  %from_row = mul i64 %inside, {build.stride // 8}
+  %from_row = mul i64 %inside, {build.columns}
   %y = getelementptr i8, ptr %from, i64 %from_row
   %from_rest = sub i64 %rest, %into
   %last = add i64 %first, %from_rest
@@ -242,18 +243,36 @@ def _ends(build: Build, start: str, whole: str) -> str:
     Goes to `few` where there are too few for cells, or `whole` says that there are none; to `many` otherwise, where the
     first cell is `%row` bytes from the beginning of the memory, and the bytes behind begin at address `%rest`.
     """
+    shift = build.cell.bit_length() - 1
     return f"""  %minus = sub i64 0, {start}
-  %ahead = and i64 %minus, 7
+  %ahead = and i64 %minus, {build.cell - 1}
   %without = sub i64 %count, %ahead
-  %cells = lshr i64 %without, 3
-  %behind = and i64 %without, 7
+  %cells = lshr i64 %without, {shift}
+  %behind = and i64 %without, {build.cell - 1}
   %cell = add i64 {start}, %ahead
-  %row = mul i64 %cell, {build.stride // 8}
-  %length = shl i64 %cells, 3
+  %row = mul i64 %cell, {build.columns}
+  %length = shl i64 %cells, {shift}
   %rest = add i64 %cell, %length
   %enough = icmp ugt i64 %count, 15
   %wholly = and i1 %enough, {whole}
   br i1 %wholly, label %many, label %few
+"""
+
+
+_LOAD_WORDS = f"""  %at.h = getelementptr i8, ptr %at.w, i64 {4 * WARP_SIZE}
+  %low_word = load i32, ptr %at.w, align 4, !tbaa !3
+  %high_word = load i32, ptr %at.h, align 4, !tbaa !3
+  %low_wide = zext i32 %low_word to i64
+  %high_wide = zext i32 %high_word to i64
+  %high_part = shl nuw i64 %high_wide, 32
+  %direct = or disjoint i64 %high_part, %low_wide
+"""
+_STORE_WORDS = f"""  %at.h = getelementptr i8, ptr %at.w, i64 {4 * WARP_SIZE}
+  %low_word = trunc i64 %value to i32
+  %high_part = lshr i64 %value, 32
+  %high_word = trunc i64 %high_part to i32
+  store i32 %low_word, ptr %at.w, align 4, !tbaa !3
+  store i32 %high_word, ptr %at.h, align 4, !tbaa !3
 """
 
 
@@ -291,21 +310,23 @@ whole:
   %v = trunc i64 %part to i8
   store i8 %v, ptr %at, align 1
 """
+    load_whole = f"  %direct = load {kind}, ptr %at.w, align {width}, !tbaa !3\n"
+    store_whole = f"  store {kind} %value, ptr %at.w, align {width}, !tbaa !3\n"
+    if width > build.cell:
+        load_whole, store_whole = _LOAD_WORDS, _STORE_WORDS
     narrow = f"  %r = trunc i64 %all to {kind}\n" if bits < 64 else "  %r = add i64 %all, 0\n"
     widen = f"  %long = zext {kind} %value to i64\n" if bits < 64 else "  %long = add i64 %value, 0\n"
     return f"""
 define internal {kind} @lw.load.{kind}({parameters}) noinline #1 {{
   %sum = alloca i64
-{head}  %direct = load {kind}, ptr %at.w, align {width}, !tbaa !3
-  ret {kind} %direct
+{head}{load_whole}  ret {kind} %direct
 begin:
   store i64 0, ptr %sum
 {_loop(str(width), gather)}  %all = load i64, ptr %sum
 {narrow}  ret {kind} %r
 }}
 define internal void @lw.store.{kind}({parameters}, {kind} %value) noinline #1 {{
-{head}  store {kind} %value, ptr %at.w, align {width}, !tbaa !3
-  ret void
+{head}{store_whole}  ret void
 begin:
 {widen}{_loop(str(width), scatter)}  ret void
 }}"""

@@ -22,6 +22,7 @@ from lanewise.wasm.model import Expression, Function, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude, shared_state
 from lanewise.wasm.provided import declaration
+from lanewise.wasm.swallowing import swallowed
 from lanewise.wasm.together import RingLowering
 
 _NOTHING = FuncType((), ())
@@ -59,11 +60,15 @@ class ModuleProgram:
         lowered = self._lower_all()
         # In a large module for a GPU only what is small is inlined: its maker inlined the rest where that pays, and
         # assemblers take very long for very large functions.
-        swallow = _SMALL if count > 1 and self.build.gpu else 10**9
+        inline: dict[int, bool] = {}
+        if count > 1 and self.build.gpu:
+            inline = {index: False for index, fn in lowered.items() if len(fn.lines) > _SMALL}
+        elif self.build.unrolled:
+            inline = dict.fromkeys(swallowed(lowered), True)
         groups = _split([(index, fn) for index, fn in lowered.items()], count)
         parts = []
         for number, group in enumerate(groups):
-            texts = [fn.text(inline=len(fn.lines) <= swallow) for _, fn in group]
+            texts = [fn.text(inline.get(index)) for index, fn in group]
             if number == len(groups) - 1:
                 texts += [self._init(), *self._thunks(), *self.tails(lowered)]
                 texts += [self._functions_table(), self._entry()]
@@ -118,9 +123,7 @@ class ModuleProgram:
     def _init(self) -> str:
         """The function that gives globals, tables and memories their first contents, then calls the start function."""
         fn, module, layout = self.synthetic(), self.module, self.context.layout
-        for at, defined in enumerate(module.defined_globals):
-            kind = defined.type.value
-            fn.store_value(kind, layout.globals[module.imported_globals + at], _evaluate(fn, defined.init))
+        self.set_globals(fn)
         for number, data in enumerate(module.data_segments):
             fn.store_cell(layout.data_lengths + number, "i64", str(data.end - data.start))
         for number, element in enumerate(module.elements):
@@ -144,18 +147,16 @@ class ModuleProgram:
                 fn.trap_if(fn.assign(f"icmp ugt i64 {behind}, {size}"), traps.OUT_OF_BOUNDS)
                 lowering_memory.write_data(fn, number, data.memory, into, "0", str(data.end - data.start))
                 fn.store_cell(layout.data_lengths + number, "i64", "0")
-        if module.start is not None:
-            lowering_calls.call_index(fn, module.start)
-        for export in module.exports:
-            # A library of C or C++ ("reactor") has its constructors run by whoever loads it, under this name.
-            if (
-                export.name == "_initialize"
-                and module.functions[export.index] == _NOTHING
-                and export.kind == "function"
-            ):
-                lowering_calls.call_index(fn, export.index)
+        for index in runs_at_first(module):
+            lowering_calls.call_index(fn, index)
         fn.leave([])
         return self._definition(fn, f"void @{self.context.prefix}init(ptr %st, ptr %mem)", guest=True)
+
+    def set_globals(self, fn: FunctionLowering) -> None:
+        """Give globals what they begin with."""
+        for at, defined in enumerate(self.module.defined_globals):
+            cell = self.context.layout.globals[self.module.imported_globals + at]
+            fn.store_value(defined.type.value, cell, _evaluate(fn, defined.init))
 
     def _definition(self, fn: FunctionLowering, head: str, guest: bool) -> str:
         if fn.unwinds:
@@ -228,7 +229,9 @@ class ModuleProgram:
         else:
             rows.append(f"{_ENTRY} zeroinitializer")
         name = self.context.functions_symbol
-        return f"{name} = hidden constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
+        # Where it need not be found from other pieces it goes, and functions with it, if nobody calls by reference.
+        linkage = "internal" if self.build.unrolled else "hidden"
+        return f"{name} = {linkage} constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
 
     def _entry(self) -> str:
         """GPU: the kernel that calls one function of one instance, named by its entry in the function table."""
@@ -290,6 +293,17 @@ def _split(functions: list[tuple[int, FunctionLowering]], count: int) -> list[li
         groups[-1].append((index, fn))
         filled += len(fn.lines)
     return groups
+
+
+def runs_at_first(module: Module) -> list[int]:
+    """The functions that run when an instance is made."""
+    found = [] if module.start is None else [module.start]
+    # A library of C or C++ ("reactor") has its constructors run by whoever loads it, under this name.
+    return found + [
+        export.index
+        for export in module.exports
+        if export.kind == "function" and export.name == "_initialize" and module.functions[export.index] == _NOTHING
+    ]
 
 
 def lower_function(context: ModuleContext, index: int) -> FunctionLowering:

@@ -168,7 +168,7 @@ class RingLowering(FunctionLowering):
                     self.emit(f"{_guard(loop)}:")
                     self.emit("unreachable")
 
-    def text(self, inline: bool = True) -> str:
+    def text(self, inline: bool | None = None) -> str:
         """The definition; lanes meet at its end, which they would not if it were part of its caller."""
         return super().text(inline=False)
 

@@ -27,6 +27,8 @@ _BETTER = 1.03
 """How much faster a placement must be to be taken instead of the usual one."""
 _CODE_PER_SECOND = 20_000
 """Bytes of a guest's code that are compiled in a second."""
+_UNROLLING = 5
+"""How many times as long it takes to make code with loops unrolled."""
 _WORTH_SAVING = 0.05
 """Seconds that the purse must have grown by."""
 _REGISTERS = (64, 48, 32)
@@ -38,7 +40,9 @@ _SPLIT = 32
 def candidates(threads: int) -> list[Placement]:
     """What is tried on a GPU that has so many threads at once, the most promising first."""
     found = [
+        Placement("words", WARP_SIZE),
         Placement("interleaved", WARP_SIZE, threads // 8),
+        Placement("words", WARP_SIZE, threads // 8),
         Placement("flat", 2),
         Placement("flat", WARP_SIZE),
         Placement("interleaved", WARP_SIZE, threads // 4),
@@ -47,17 +51,36 @@ def candidates(threads: int) -> list[Placement]:
         Placement("interleaved", 8),
         Placement("flat", 1, threads // 64),
         Placement("interleaved", WARP_SIZE, registers=32),
+        Placement("interleaved", WARP_SIZE, unrolled=True),
+        Placement("words", WARP_SIZE, registers=64, unrolled=True),
     ]
     return [place for place in found if place.resident is None or place.resident >= WARP_SIZE]
 
 
 def variants(best: Placement) -> list[Placement]:
-    """What is tried when the best of these is known: a few more or less lanes to a warp, then fewer registers, then
-    smaller groups."""
+    """What is tried when the best of these is known: loops unrolled, a few more or less lanes to a warp, then fewer
+    registers, then smaller groups."""
     lanes = best.lanes_per_warp
     near = [replace(best, lanes_per_warp=near) for near in (lanes // 2, lanes * 2) if 1 <= near <= WARP_SIZE]
     fewer = [replace(best, registers=registers) for registers in _REGISTERS]
-    return [*near, *fewer, replace(best, group=_GROUP)]
+    unrolled = [] if best.unrolled else [replace(best, unrolled=True)]
+    return [*unrolled, *near, *fewer, replace(best, group=_GROUP)]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What there is to try for a program on a GPU."""
+
+    threads: int
+    """How many the GPU has at once."""
+    words: bool = True
+    """Whether its memory can be in words."""
+    unrolls: bool = False
+    """Whether it is small enough for its loops to be unrolled."""
+
+    def has(self, place: Placement) -> bool:
+        """Whether it can live there."""
+        return (self.words or place.layout != "words") and (self.unrolls or not place.unrolled)
 
 
 def layout_seconds(code_bytes: int) -> float:
@@ -93,10 +116,15 @@ class Known:
         best = self.best()
         return replace(best, registers=None, group=USUAL.group)
 
-    def untried(self, threads: int) -> list[Placement]:
-        """What is left to try on a GPU with so many threads: variants of the best when all others are known."""
-        places = [place for place in candidates(threads) if place not in self.ratios]
-        return places or [place for place in variants(self.best_plain()) if place not in self.ratios and place != USUAL]
+    def untried(self, reach: Reach) -> list[Placement]:
+        """What is left to try: variants of the best when all others are known."""
+        known = {*self.ratios, USUAL}
+        places = [place for place in candidates(reach.threads) if place not in known and reach.has(place)]
+        if all(place.unrolled for place in places):  # for which there may never be enough to spend
+            best = self.best_plain()
+            near = [place for place in (best, *variants(best)) if place not in known and reach.has(place)]
+            places += [place for place in near if place not in places]
+        return places
 
     def ratio(self, place: Placement) -> float:
         """How fast it is in a placement, 1 for the usual."""
@@ -125,14 +153,14 @@ class Tuner:
         self,
         program: tuple[str | bytes, ...],
         device: str,
-        threads: int,
+        reach: Reach,
         *,
         search: bool = False,
         layout_seconds: float = 1.0,
     ) -> None:
         """`search` tries all there is, whatever it costs; `layout_seconds` is what other code may take."""
         self._key = Cache.key_of("placement", __version__, device, *program)
-        self._threads = threads
+        self._reach = reach
         self._search = search
         self._layout_seconds = layout_seconds
         stored = default_cache().get(self._key)
@@ -154,14 +182,14 @@ class Tuner:
     def turn(self, left: int, *, trials: bool = True) -> Turn:
         """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best."""
         best = self.known.best()
-        slots = best.slots(left, self._threads)
+        slots = best.slots(left, self._reach.threads)
         chosen = Turn(best, left)
         if self._pace is None:
             if self._search or left >= _SPLIT * slots:
                 chosen = Turn(best, min(left, slots))
         elif trials:
-            for place in self.known.untried(self._threads):
-                slots = place.slots(left, self._threads)
+            for place in self.known.untried(self._reach):
+                slots = place.slots(left, self._reach.threads)
                 if slots <= left and self._affords(place, slots, left):
                     chosen = Turn(place, slots, trial=True)
                     break
@@ -170,7 +198,8 @@ class Tuner:
     def _affords(self, place: Placement, lanes: int, left: int) -> bool:
         assert self._pace is not None
         cost = (_FEARED - 1) * lanes * self._pace
-        cost += 0.0 if _code_of(place) in self._made else self._layout_seconds
+        if _code_of(place) not in self._made:
+            cost += self._layout_seconds * (_UNROLLING if place.unrolled else 1)
         return self._search or cost <= self.known.purse + _SHARE * left * self._pace
 
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
@@ -225,13 +254,13 @@ class Tuner:
         lines = [f"placement: {best}, {why}"]
         for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
             lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if place in self._tried else ''}")
-        untried = [str(place) for place in known.untried(self._threads)]
+        untried = [str(place) for place in known.untried(self._reach)]
         if untried:
             lines.append(f"  not tried: {', '.join(untried)}")
             lines.append(f"  {known.purse:.3g} s may be spent on trials; each run adds {_SHARE:.0%} of its time")
         return lines
 
 
-def _code_of(place: Placement) -> tuple[str, int | None]:
+def _code_of(place: Placement) -> tuple[str, int | None, bool]:
     """What decides the code of a placement."""
-    return place.layout, place.registers
+    return place.layout, place.registers, place.unrolled

@@ -35,7 +35,7 @@ CPU_BUILDS = [
     {"checks": "explicit", "meter": "stop"},
     *(
         {"checks": "explicit", "layout": layout, "alignment": alignment}
-        for layout, alignment in itertools.product(("flat", "interleaved"), ("careful", "branch", "exit"))
+        for layout, alignment in itertools.product(("flat", "interleaved", "words"), ("careful", "branch", "exit"))
     ),
 ]
 GPU_BUILDS = [
@@ -47,6 +47,9 @@ GPU_BUILDS = [
         ("flat", "careful", "off"),
         ("interleaved", "branch", "stop"),
         ("flat", "branch", "stop"),
+        ("words", "exit", "stop"),
+        ("words", "careful", "count"),
+        ("words", "branch", "off"),
     )
 ]
 

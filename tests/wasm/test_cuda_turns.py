@@ -10,7 +10,7 @@ import pytest
 from lanewise.wasm import cuda_lanes
 from lanewise.wasm.build import gpu_build
 from lanewise.wasm.cuda_lanes import CudaLanes
-from lanewise.wasm.tuning import Tuner
+from lanewise.wasm.tuning import Reach, Tuner
 
 THREADS = 256
 
@@ -26,7 +26,7 @@ def lanes(take, **build) -> CudaLanes:
     made._pinned, made._timeout = None, None
     made._build = gpu_build(lanes=True, **build)
     made._tuning, made._lock = threading.Lock(), threading.Lock()
-    made.__dict__["_tuner"] = Tuner(("lanes",), "a GPU", THREADS, search=True)
+    made.__dict__["_tuner"] = Tuner(("lanes",), "a GPU", Reach(THREADS), search=True)
     made._load = lambda scalars, build: None
     made._launch = lambda scalars, build, place, given, results, status, elements, indices, deadline: take(
         place, len(elements), deadline

@@ -43,7 +43,9 @@ def wanted(kind: int, into: int, start: int, count: int) -> int:
     return found - (1 << 64) if found >> 63 else found
 
 
-@pytest.mark.parametrize("place", ["flat/32/all", "flat/8/64", "flat/1/32", "interleaved/32/32"])
+@pytest.mark.parametrize(
+    "place", ["flat/32/all", "flat/8/64", "flat/1/32", "interleaved/32/32", "words/32/32", "words/8/64"]
+)
 @pytest.mark.parametrize("alike", [True, False], ids=["all the same", "each its own"])
 def test_ranges_of_lanes(place, alike, device):
     chosen = np.random.default_rng(5)

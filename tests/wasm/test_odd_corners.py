@@ -153,10 +153,11 @@ def test_choices_that_would_break_the_sandbox_are_refused(choices, words):
         module.func("f", device="cpu", **choices)(0)
 
 
-def test_interleaved_memory_cannot_be_left(device):
+@pytest.mark.parametrize("layout", ["interleaved", "words"])
+def test_interleaved_memory_cannot_be_left(layout, device):
     module = load('(module (memory 1) (func (export "f") (param i32) (result i32) (i32.load (local.get 0))))')
     addresses = np.array([0, 65532, 65533, 65536, 1 << 28, -4], np.int64)
-    found = module.func("f", device=device, layout="interleaved", errors="mask")(addresses)
+    found = module.func("f", device=device, layout=layout, errors="mask")(addresses)
     assert np.ma.getmaskarray(found).tolist() == [False, False, True, True, True, True]
 
 

@@ -18,6 +18,11 @@ PLACES = [
     "flat/4/96",
     "flat/1/32",
     "flat/8/64/64r/64g",
+    "words/32/all",
+    "words/16/64/64g",
+    "interleaved/32/all/u",
+    "words/32/all/64r/u",
+    "flat/2/64/u",
 ]
 LANES = 200
 PI = Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm"
@@ -34,7 +39,7 @@ def test_a_placement_is_read_as_it_is_shown(place):
         ("flat", "'flat' is no placement; write LAYOUT/LANES/RESIDENT"),
         ("flat/x/all", "'flat/x/all' is no placement"),
         ("flat/8/some", "'flat/8/some' is no placement"),
-        ("round/8/all", "a layout is flat or interleaved, not 'round'"),
+        ("round/8/all", "a layout is flat or interleaved or words, not 'round'"),
         ("flat/3/all", "lanes per warp are a power of two up to 32, not 3"),
         ("flat/64/all", "lanes per warp are a power of two up to 32, not 64"),
         ("flat/8/0", "there is 1 resident lane or more, not 0"),

@@ -52,7 +52,7 @@ def cases():
                         yield op, to, origin, count
 
 
-@pytest.mark.parametrize("layout", ["flat", "interleaved"])
+@pytest.mark.parametrize("layout", ["flat", "interleaved", "words"])
 def test_ranges_of_bytes_are_filled_copied_and_initialised(layout, device):
     given = np.array(list(cases()), np.int32)
     function = lw.load(bytes(wasmtime.wat2wasm(TEXT))).func("f", device=device, layout=layout)

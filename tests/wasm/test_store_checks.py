@@ -45,7 +45,7 @@ MAKERS = {
         ({"level": "weird"}, "level is 'weird'; it can be 0, 1, 2 or 3"),
         ({"level": [1]}, "level is [1]; it can be 0, 1, 2 or 3"),
         ({"level": 4}, "level is 4; it can be 0, 1, 2 or 3"),
-        ({"layout": [1]}, "layout is [1]; it can be 'flat', 'interleaved'"),
+        ({"layout": [1]}, "layout is [1]; it can be 'flat', 'interleaved', 'words'"),
     ],
 )
 def test_wrong_limits_and_levels_are_refused(make, choices, message, module):

@@ -3,7 +3,7 @@
 import pytest
 
 from lanewise.wasm.placement import Placement, parse_placement
-from lanewise.wasm.tuning import USUAL, Known, Tuner, Turn, candidates, read_known, variants
+from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, candidates, read_known, variants
 
 THREADS = 2048
 FAST, SLOW = candidates(THREADS)[:2]
@@ -15,7 +15,7 @@ def nothing_known(tmp_path, monkeypatch):
 
 
 def tuner(**more) -> Tuner:
-    return Tuner(("program", b"bytes"), "a GPU", THREADS, **more)
+    return Tuner(("program", b"bytes"), "a GPU", Reach(THREADS, unrolls=True), **more)
 
 
 def run(tuned: Tuner, lanes: int, paces: dict[Placement, float]) -> tuple[list[Turn], float, float]:
@@ -102,8 +102,8 @@ def test_a_placement_that_is_hardly_faster_is_not_taken():
 
 def test_programs_and_gpus_are_told_apart():
     run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
-    assert Tuner(("other", b"bytes"), "a GPU", THREADS).known == Known()
-    assert Tuner(("program", b"bytes"), "another GPU", THREADS).known == Known()
+    assert Tuner(("other", b"bytes"), "a GPU", Reach(THREADS)).known == Known()
+    assert Tuner(("program", b"bytes"), "another GPU", Reach(THREADS)).known == Known()
 
 
 @pytest.mark.parametrize(
