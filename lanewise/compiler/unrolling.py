@@ -7,8 +7,10 @@ been unrolled is too large for that.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 UNROLLED = "!lanewise.unrolled = !{}"
@@ -17,6 +19,14 @@ _LOOP_SIZES = 4_500, 2_200, 1_100
 """How large a loop may become, as LLVM estimates it; the first with which the whole does not become too large."""
 _MOST_INSTRUCTIONS = 22_000
 """What the whole may come to: it takes LLVM and the GPU's assembler some ten seconds then."""
+_LOOK_FURTHER = (
+    "--memdep-block-scan-limit=3000",
+    "--earlycse-mssa-optimization-cap=10000",
+    "--licm-mssa-optimization-cap=10000",
+    "--licm-mssa-max-acc-promotion=10000",
+)
+"""By itself LLVM looks a hundred instructions back for what was stored at an address, and gives up on loops with more
+accesses than that."""
 _AS_IT_WAS = "--unroll-max-percent-threshold-boost=400"
 """An option with the value that it has anyway: LLVM forgets all earlier ones when it is given another."""
 _SWALLOW = "always_inliner", "global_dead_code_eliminate", "sroa"
@@ -42,7 +52,11 @@ def as_asked_for(llvm: Any, module: Any, machine: Any, ir: str, level: int) -> I
 
 
 def _allow(llvm: Any, size: int) -> None:
-    llvm.set_option("lanewise", f"--unroll-threshold={size}")
+    """Set options, from a file: llvmlite passes on one at a time, and LLVM forgets the one before."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "options"
+        file.write_text("\n".join([f"--unroll-threshold={size}", *_LOOK_FURTHER]))
+        llvm.set_option("lanewise", f"@{file}")
 
 
 def _bearable(llvm: Any, module: Any, machine: Any, level: int) -> int | None:

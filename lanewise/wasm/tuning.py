@@ -32,6 +32,8 @@ _UNROLLING = 5
 _WORTH_SAVING = 0.05
 """Seconds that the purse must have grown by."""
 _REGISTERS = (64, 48, 32)
+_UNROLLED_REGISTERS = (128, 96, 64, 40)
+"""Registers that a thread may have; unrolled code can use very many."""
 _GROUP = 64
 _SPLIT = 32
 """A run is begun with a part of its lanes, from which the rest learns, if it fills the GPU so many times."""
@@ -53,6 +55,7 @@ def candidates(threads: int) -> list[Placement]:
         Placement("interleaved", WARP_SIZE, registers=32),
         Placement("interleaved", WARP_SIZE, unrolled=True),
         Placement("words", WARP_SIZE, registers=64, unrolled=True),
+        Placement("words", WARP_SIZE, unrolled=True),
     ]
     return [place for place in found if place.resident is None or place.resident >= WARP_SIZE]
 
@@ -62,7 +65,7 @@ def variants(best: Placement) -> list[Placement]:
     registers, then smaller groups."""
     lanes = best.lanes_per_warp
     near = [replace(best, lanes_per_warp=near) for near in (lanes // 2, lanes * 2) if 1 <= near <= WARP_SIZE]
-    fewer = [replace(best, registers=registers) for registers in _REGISTERS]
+    fewer = [replace(best, registers=count) for count in (_UNROLLED_REGISTERS if best.unrolled else _REGISTERS)]
     unrolled = [] if best.unrolled else [replace(best, unrolled=True)]
     return [*unrolled, *near, *fewer, replace(best, group=_GROUP)]
 
