@@ -2,8 +2,8 @@
 
     python3 benchmarks/wasm/exhaustive.py [--device cuda] [--lanes 262144] [--guests json,lz]
 
-For each guest: what `func.tune` chooses from those that it tries by itself, and the best of a search over both layouts,
-all lanes per warp, five numbers of lanes at once, and four of registers.
+For each guest: what `func.tune` chooses from those that it tries by itself, and the best of a search over all layouts,
+all lanes per warp, five numbers of lanes at once, and four of registers; with loops unrolled, for whole warps.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ GUESTS = "sha256,mix,nbody,heapsort,editdist,phash,regex"
 _SHARE = 6_000
 _PARTS = (4, 8, 16, 32)
 _REGISTERS = ("", "/64r", "/48r", "/32r")
+_UNROLLED_REGISTERS = ("", "/128r", "/96r", "/64r")
 
 
 def grid(threads: int) -> list[str]:
     """All placements of the search."""
     found = []
-    for layout in ("interleaved", "flat"):
+    for layout in ("interleaved", "words", "flat"):
         for lanes in (32, 16, 8, 4, 2, 1):
             found.append(f"{layout}/{lanes}/all")
             found += [
                 f"{layout}/{lanes}/{threads // part}" for part in _PARTS if threads // part < threads * lanes // 32
             ]
-    return [place + registers for registers in _REGISTERS for place in found]
+    whole = [place for place in found if "/32/" in place]
+    unrolled = [f"{place}{registers}/u" for registers in _UNROLLED_REGISTERS for place in whole]
+    return [place + registers for registers in _REGISTERS for place in found] + unrolled
 
 
 def main() -> None:

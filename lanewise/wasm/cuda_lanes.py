@@ -301,8 +301,10 @@ class CudaLanes:
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
         words[lanes.PROGRESS] = following.address
         words[lanes.DATA], words[lanes.ELEMENTS] = data.address, references.address
-        device.wait()  # for the memory: what follows is timed
+        device.wait()  # for the memory: what follows is timed, clearing it included, of which fewer slots need less
         start = time.perf_counter()
+        for array in (states, memory):
+            device.fill(array.buffer, 0, array.nbytes)
         while True:
             device.launch_native(kernel, slots << place.spread, place.group, [self._block(words)])
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -339,11 +341,11 @@ class CudaLanes:
         return int(block.address)
 
     def _slots(self, facts: LaneFacts, slots: int) -> tuple[Any, Any, int]:
-        """States and memories, all zero, for as many slots as there is room for."""
+        """States and memories, not yet cleared, for as many slots as there is room for."""
         while True:
             try:
-                states = self._device.zeros(slots * facts.cells, np.uint64)
-                memory = self._device.zeros(max(slots * facts.arena_bytes, 16), np.uint8)
+                states = self._device.empty(slots * facts.cells, np.uint64)
+                memory = self._device.empty(max(slots * facts.arena_bytes, 16), np.uint8)
             except OutOfMemoryError:
                 if slots <= WARP_SIZE:
                     raise

@@ -17,7 +17,10 @@ _MOST_LINES = 40_000
 
 
 def swallowed(lowered: Mapping[int, FunctionLowering]) -> set[int]:
-    """Functions that are written out wherever they are called: none, if that would be too much."""
+    """Functions that are written out wherever they are called: none, if that would be too much, or if they may be
+    called by reference, too."""
+    if any(fn.calls_unknown for fn in lowered.values()):
+        return set()
     sizes: dict[int, int] = {}
     found: set[int] = set()
     for part in components(lowered, lambda index: sorted(lowered[index].calls & lowered.keys())):

@@ -60,14 +60,16 @@ def candidates(threads: int) -> list[Placement]:
     return [place for place in found if place.resident is None or place.resident >= WARP_SIZE]
 
 
-def variants(best: Placement) -> list[Placement]:
+def variants(best: Placement, threads: int) -> list[Placement]:
     """What is tried when the best of these is known: loops unrolled, a few more or less lanes to a warp, then fewer
-    registers, then smaller groups."""
+    registers, then smaller groups; of what is unrolled, fewer lanes at once."""
     lanes = best.lanes_per_warp
     near = [replace(best, lanes_per_warp=near) for near in (lanes // 2, lanes * 2) if 1 <= near <= WARP_SIZE]
     fewer = [replace(best, registers=count) for count in (_UNROLLED_REGISTERS if best.unrolled else _REGISTERS)]
-    unrolled = [] if best.unrolled else [replace(best, unrolled=True)]
-    return [*unrolled, *near, *fewer, replace(best, group=_GROUP)]
+    found = [*near, *fewer, replace(best, group=_GROUP)]
+    if not best.unrolled:
+        return [replace(best, unrolled=True), *found]
+    return [*found, replace(best, resident=threads // 8)] if best.resident is None else found
 
 
 @dataclass(frozen=True)
@@ -121,13 +123,14 @@ class Known:
 
     def untried(self, reach: Reach) -> list[Placement]:
         """What is left to try: variants of the best when all others are known."""
-        known = {*self.ratios, USUAL}
-        places = [place for place in candidates(reach.threads) if place not in known and reach.has(place)]
-        if all(place.unrolled for place in places):  # for which there may never be enough to spend
+        found = candidates(reach.threads)
+        if all(place.unrolled for place in found if self._is_new(place, reach)):  # which may always be too dear
             best = self.best_plain()
-            near = [place for place in (best, *variants(best)) if place not in known and reach.has(place)]
-            places += [place for place in near if place not in places]
-        return places
+            found += [place for place in (best, *variants(best, reach.threads)) if place not in found]
+        return [place for place in found if self._is_new(place, reach)]
+
+    def _is_new(self, place: Placement, reach: Reach) -> bool:
+        return place != USUAL and place not in self.ratios and reach.has(place)
 
     def ratio(self, place: Placement) -> float:
         """How fast it is in a placement, 1 for the usual."""
