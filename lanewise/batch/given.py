@@ -125,20 +125,13 @@ def placement(text: str | None) -> Placement | None:
         return None
     if not isinstance(text, str):
         raise ArgumentError(f"placement is {_shown(text)}; it is text such as 'flat/8/all', or None")
-    from lanewise.wasm.placement import Placement, placement_or_search  # loaded when something runs
+    from lanewise.wasm.placement import Placement, program_placement  # loaded when something runs
 
     try:
-        found = placement_or_search(text)
+        found = program_placement(text)
+        return found if isinstance(found, Placement) else None
     except ValueError as error:
         raise ArgumentError(f"placement: {error}") from None
-    if not isinstance(found, Placement):
-        return None
-    if found.layout == "words" or found.unrolled:
-        raise ArgumentError(
-            f"placement is {text!r}; the kernel finds the memory of programs flat or interleaved, and their loops are "
-            "not unrolled"
-        )
-    return found
 
 
 def yes_or_no(name: str, value: bool) -> bool:

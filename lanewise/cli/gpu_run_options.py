@@ -14,7 +14,7 @@ from lanewise.batch import amounts
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import ArgumentError
 from lanewise.settings import shortened, whole_number
-from lanewise.wasm.placement import Placement, placement_or_search
+from lanewise.wasm.placement import Placement, program_placement
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ GROUPS: dict[str, Sequence[Option]] = {
             "--placement",
             "PLACE",
             "On a GPU, where lanes live: layout/lanes per warp/lanes at once, as in flat/8/all; or search.",
-            placement_or_search,
+            program_placement,
         ),
         Option("--threads", "N", "Threads a lane may start (wasi-threads); 15 by default.", _whole(amounts.THREADS)),
         Option("--fail-fast", "", "End the run when a lane fails."),

@@ -126,8 +126,9 @@ def _optimised(llvm: Any, ir: str, target: Target, name: str, level: int) -> Ite
     if marked and level == QUICK:  # nothing moves: the checks can be put in first, which spares reading it twice
         ir, marked = rounds.place_checks(ir), False
     with _parsed(llvm, ir, target, name) as module:
-        with unrolling.as_asked_for(llvm, module, machine, ir, level):
-            _optimise(llvm, module, machine, level)
+        if unrolling.asked_for(ir) and level == OPTIMISED:
+            unrolling.prepare(llvm, module, machine, level)
+        _optimise(llvm, module, machine, level)
         if not marked:
             yield module
             return

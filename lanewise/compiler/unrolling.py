@@ -8,8 +8,7 @@ been unrolled is too large for that.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,40 +26,34 @@ _LOOK_FURTHER = (
 )
 """By itself LLVM looks a hundred instructions back for what was stored at an address, and gives up on loops with more
 accesses than that."""
-_AS_IT_WAS = "--unroll-max-percent-threshold-boost=400"
-"""An option with the value that it has anyway: LLVM forgets all earlier ones when it is given another."""
+_USUAL_SIZE = 300
 _SWALLOW = "always_inliner", "global_dead_code_eliminate", "sroa"
 _TIDY = "simplify_cfg", "instruction_combine", "loop_simplify", "loop_rotate", "instruction_combine", "simplify_cfg"
 _UNROLL = "loop_simplify", "lcssa", "loop_unroll", "sroa", "instruction_combine", "simplify_cfg"
 
 
-@contextmanager
-def as_asked_for(llvm: Any, module: Any, machine: Any, ir: str, level: int) -> Iterator[None]:
-    """Within it LLVM optimises a module as it asks to be. LLVM's options belong to the process: whoever compiles holds
-    the lock."""
-    if UNROLLED not in ir or not level:
-        yield
-        return
+def asked_for(ir: str) -> bool:
+    """Whether a module asks for it. Its options are LLVM's from then on, since there is no way to take them back: the
+    process that compiled it compiles nothing else (see `workers`)."""
+    return UNROLLED in ir
+
+
+def prepare(llvm: Any, module: Any, machine: Any, level: int) -> None:
+    """Make one function of a module, and have LLVM unroll the loops when it optimises."""
     _run(llvm, module, machine, level, _SWALLOW)
-    size = _bearable(llvm, module, machine, level)
-    try:
-        if size is not None:
-            _allow(llvm, size)
-        yield
-    finally:
-        llvm.set_option("lanewise", _AS_IT_WAS)
+    _allow(llvm, _bearable(llvm, module, machine, level))
 
 
 def _allow(llvm: Any, size: int) -> None:
-    """Set options, from a file: llvmlite passes on one at a time, and LLVM forgets the one before."""
+    """Set options, all of them at once, from a file: llvmlite passes on one at a time."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "options"
         file.write_text("\n".join([f"--unroll-threshold={size}", *_LOOK_FURTHER]))
         llvm.set_option("lanewise", f"@{file}")
 
 
-def _bearable(llvm: Any, module: Any, machine: Any, level: int) -> int | None:
-    """How large loops may become, if they may at all: found by unrolling a copy, which takes little by itself."""
+def _bearable(llvm: Any, module: Any, machine: Any, level: int) -> int:
+    """How large loops may become: found by unrolling copies, which takes little by itself."""
     with module.clone() as tidy:
         _run(llvm, tidy, machine, level, _TIDY)
         for size in _LOOP_SIZES:
@@ -70,7 +63,7 @@ def _bearable(llvm: Any, module: Any, machine: Any, level: int) -> int | None:
                     _run(llvm, copy, machine, level, _UNROLL)
                 if str(copy).count("\n  ") <= _MOST_INSTRUCTIONS:
                     return size
-    return None
+    return _USUAL_SIZE
 
 
 def _run(llvm: Any, module: Any, machine: Any, level: int, names: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import lanewise.compiler
 from lanewise import settings
-from lanewise.compiler import frames
+from lanewise.compiler import frames, unrolling
 from lanewise.compiler.pipeline import CacheChoice, cache_key, resolve_cache
 from lanewise.compiler.targets import Target
 from lanewise.errors import CompileError
@@ -148,7 +148,9 @@ class WorkerPool:
                     busy[-1].assign(number, jobs[number], timeout)
                 for worker in _wait(busy):
                     finish(worker.number, worker.outcome())
-                    if worker.alive:
+                    if worker.alive and unrolling.asked_for(jobs[worker.number].ir):
+                        worker.end()  # LLVM would go on in the same way
+                    elif worker.alive:
                         self._idle.append(worker)
                     busy.remove(worker)
         except BaseException:

@@ -15,7 +15,7 @@ import numpy as np
 
 from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
-from lanewise.errors import OutOfMemoryError, WasmTrap
+from lanewise.errors import CompileError, OutOfMemoryError, WasmTrap
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
@@ -89,8 +89,17 @@ class CudaLanes:
                 made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
                 stack = STACK_BYTES if made.facts.can_stop else 0
                 kernel = self._device.load_native(made.codes, "lanes", ENTRY, "Q", stack)
+                stack_room(kernel, STACK_BYTES)  # raises if there is too little
                 self._loaded[key] = kernel, made.facts
             return self._loaded[key]
+
+    def _loads(self, scalars: tuple[bool, ...], build: Build) -> bool:
+        """Whether a build for a trial can be used: nobody asked for it, so it must not fail a call."""
+        try:
+            self._load(scalars, build)
+        except CompileError:
+            return False
+        return True
 
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
         """Run every element; gives the results and, if any element can trap, a word per element that says why."""
@@ -165,7 +174,11 @@ class CudaLanes:
                 turn = self._tuner.turn(count - first) if tunes else Turn(settled, count - first)
                 build = self._placed(turn.placement)
                 start = time.perf_counter()
-                self._load(scalars, build)
+                if not turn.trial:
+                    self._load(scalars, build)
+                elif not self._loads(scalars, build):
+                    self._tuner.learn(turn.placement, 0.0)
+                    continue
                 preparing = time.perf_counter() - start
                 deadline = None if deadline is None else deadline + preparing  # what nobody asked for is not their time
                 elements = range(first, first + turn.lanes)
@@ -183,7 +196,8 @@ class CudaLanes:
                 self._tuning.release()
 
     def _placed(self, place: Placement) -> Build:
-        return replace(self._build, layout=place.layout, registers=place.registers or 0, unrolled=place.unrolled)
+        unrolled = place.unrolled and self._reach.unrolls
+        return replace(self._build, layout=place.layout, registers=place.registers or 0, unrolled=unrolled)
 
     def tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         """Run all elements in every placement that is worth a trial, and remember which is the fastest.
@@ -196,7 +210,7 @@ class CudaLanes:
     def _tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         scalars = tuple(not array.shape for array in arrays)
         count = int(np.prod(shape, dtype=np.int64))
-        _, facts = self._load(scalars, self._build)
+        _, facts = self._load(scalars, self._build)  # raises where none can be used
         if facts.plain or not count:
             return {}
         device = self._device
@@ -212,7 +226,9 @@ class CudaLanes:
             for _ in range(2):
                 status = device.zeros(count, np.uint64)
                 build, elements = self._placed(place), range(count)
-                self._load(scalars, build)
+                if not self._loads(scalars, build):
+                    taken[place] = math.inf
+                    break
                 deadline = None if self._timeout is None else time.monotonic() + self._timeout
                 seconds = self._launch(scalars, build, place, given, results, status, elements, None, deadline, most)
                 if seconds == math.inf:
@@ -228,7 +244,7 @@ class CudaLanes:
             elif place == USUAL:
                 to_try = [one for one in places if one != USUAL]
         self._tuner.save()
-        return {str(place): seconds for place, seconds in taken.items()}
+        return {str(place): seconds for place, seconds in taken.items() if seconds < math.inf}
 
     def _run_carefully(
         self,

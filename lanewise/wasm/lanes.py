@@ -267,7 +267,11 @@ class LaneProgram:
     def _make_instance(self, fn: FunctionLowering) -> None:
         sizes = [self.memory_reserve(number) for number in range(len(self.module.memories))]
         offsets = [sum(sizes[:number]) for number in range(len(sizes))]
-        self._make_rest(fn, lambda at: self._make_memory(fn, at, self._column(fn, self._arena(fn, at, offsets[at]))))
+
+        def make_memory(at: int) -> None:
+            self._make_memory(fn, at, self._own_column(fn, self._arena(fn, at, offsets[at])))
+
+        self._make_rest(fn, make_memory)
 
     def _make_memory(self, fn: FunctionLowering, number: int, base: str) -> None:
         first, least = self.context.layout.memories[number], self.module.memories[number].limits.minimum * PAGE
@@ -309,7 +313,7 @@ class LaneProgram:
             return fn.assign(f"load ptr, ptr {fn.assign(f'getelementptr ptr, ptr %arena, i64 {number}')}")
         return fn.assign(f"getelementptr i8, ptr %arena, i64 {offset * self.build.stride // 8}")
 
-    def _column(self, fn: FunctionLowering, base: str) -> str:
+    def _own_column(self, fn: FunctionLowering, base: str) -> str:
         """Where a memory begins in its own lane's column: what is in words lies nearer to the first lane's.
 
         A tile begins at a multiple of a row of 8-byte cells, so the address says which column it is.

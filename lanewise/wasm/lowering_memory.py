@@ -72,7 +72,7 @@ def place(fn: FunctionLowering, base: str, effective: str, kind: str = "ptr") ->
         return fn.assign(f"getelementptr i8, {kind} {base}, i64 {effective}", "at")
     cell = fn.assign(f"and i64 {effective}, {-fn.build.cell}")
     within = fn.assign(f"and i64 {effective}, {fn.build.cell - 1}")
-    scaled = fn.assign(f"mul nuw nsw i64 {cell}, {WARP_SIZE}")
+    scaled = fn.assign(f"mul nuw nsw i64 {cell}, {fn.build.columns}")
     offset = fn.assign(f"or disjoint i64 {scaled}, {within}")
     return fn.assign(f"getelementptr i8, {kind} {base}, i64 {offset}", "at")
 

@@ -78,6 +78,14 @@ def placement_or_search(text: object) -> Placement | str:
     return SEARCH if text == SEARCH else parse_placement(text, f"{_FORM}, or {SEARCH}")
 
 
+def program_placement(text: object) -> Placement | str:
+    """The same for programs: the kernel knows no words, and hardly any program is small enough to be unrolled."""
+    found = placement_or_search(text)
+    if isinstance(found, Placement) and (found.layout == "words" or found.unrolled):
+        raise ArgumentError(f"{text!r} is for functions; programs are flat or interleaved, and not unrolled")
+    return found
+
+
 def parse_placement(text: object, form: str = _FORM) -> Placement:
     """A placement as it is shown; `form` says how it must look."""
     if not isinstance(text, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanewise.devices.cpu_scheduler import HOST_STACK
+from lanewise.errors import ArgumentError
 from lanewise.kernel.lane_io import LaneIo, Team
 from lanewise.lang.lane import Worker
 from lanewise.wasm import lowering_calls, state
@@ -23,6 +24,8 @@ class ProcessProgram(LaneProgram):
 
     def __init__(self, module: Module, build: Build) -> None:
         self._entry_type = module.functions[entry_of(module)]
+        if build.layout == "words":  # which the kernel does not know
+            raise ArgumentError("the memory of a program is flat or interleaved, not in words")
         super().__init__(module, entry_of(module), build, ())
 
     @property

@@ -71,7 +71,7 @@ class ModuleProgram:
             texts = [fn.text(inline.get(index)) for index, fn in group]
             if number == len(groups) - 1:
                 texts += [self._init(), *self._thunks(), *self.tails(lowered)]
-                texts += [self._functions_table(), self._entry()]
+                texts += [self._functions_table(alone=count == 1), self._entry()]
             own = {index for index, _ in group}
             texts += [note for _, fn in group for note in fn.metadata]
             parts.append(
@@ -212,7 +212,7 @@ class ModuleProgram:
         fn.emit(f"ret {result_type(kind)} {fn.assign(call)}" if kind.results else f"{call}\nret void")
         return self._definition(fn, f"{result_type(kind)} {self.context.tail_symbol(index)}(ptr %st)", guest=False)
 
-    def _functions_table(self) -> str:
+    def _functions_table(self, alone: bool) -> str:
         rows = [f"{_ENTRY} zeroinitializer"]
         tails = self.build.gpu and self.build.tails
         for at, body in enumerate(self.module.bodies):
@@ -229,8 +229,8 @@ class ModuleProgram:
         else:
             rows.append(f"{_ENTRY} zeroinitializer")
         name = self.context.functions_symbol
-        # Where it need not be found from other pieces it goes, and functions with it, if nobody calls by reference.
-        linkage = "internal" if self.build.unrolled else "hidden"
+        # Where no other piece looks for it it goes, and functions with it, if nobody calls by reference.
+        linkage = "internal" if self.build.unrolled and alone else "hidden"
         return f"{name} = {linkage} constant [{self.entries} x {_ENTRY}] [{', '.join(rows)}], align 16\n"
 
     def _entry(self) -> str:

@@ -69,7 +69,8 @@ def variants(best: Placement, threads: int) -> list[Placement]:
     found = [*near, *fewer, replace(best, group=_GROUP)]
     if not best.unrolled:
         return [replace(best, unrolled=True), *found]
-    return [*found, replace(best, resident=threads // 8)] if best.resident is None else found
+    fewer_lanes = threads // 8 >= WARP_SIZE and best.resident is None
+    return [*found, replace(best, resident=threads // 8)] if fewer_lanes else found
 
 
 @dataclass(frozen=True)

@@ -201,6 +201,14 @@ def test_numbers_of_thousands_of_digits_are_refused_in_few_words(monkeypatch, ca
     assert refusal(monkeypatch, capfd, [option, text]) == f"{option}: '{text[:32]}...' {trouble}"
 
 
+@pytest.mark.parametrize("place", ["words/32/all", "interleaved/32/all/u"])
+def test_placements_of_functions_are_not_for_programs(monkeypatch, capfd, place):
+    words = f"--placement: '{place}' is for functions; programs are flat or interleaved, and not unrolled"
+    assert refusal(monkeypatch, capfd, ["--placement", place]) == words
+    with pytest.raises(lw.ArgumentError, match="is for functions"):
+        lw.run(Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm", lanes=2, device="cpu", placement=place)
+
+
 def test_a_side_of_a_picture_may_be_the_second_that_is_too_long(monkeypatch, capfd):
     assert "is not a size of pictures" in refusal(monkeypatch, capfd, ["--size", f"1x{DIGITS}"])
 

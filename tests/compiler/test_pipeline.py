@@ -207,6 +207,30 @@ def test_what_the_assembler_gets_wrong_is_not_in_the_ptx(operation):
         assemble(ptx, 90)
 
 
+@pytest.mark.parametrize(
+    ("number", "whole", "part"), [("double", "i64", "i32"), ("float", "i32", "i16"), ("float", "i32", "i8")]
+)
+def test_the_lower_part_of_a_number_is_stored_as_it_is(number, whole, part):
+    ptx = compile_module(
+        f"""define ptx_kernel void @k(ptr %p) {{
+  %x = load {number}, ptr %p
+  %sum = fadd {number} %x, %x
+  %bits = bitcast {number} %sum to {whole}
+  %low = trunc {whole} %bits to {part}
+  %to = getelementptr i8, ptr %p, i64 64
+  store {part} %low, ptr %to
+  ret void
+}}
+""",
+        Target.nvptx(90),
+        cache=None,
+    ).code
+    assert not re.search(rb"st[.\w]*\.b32[ \t][^;]*, %rd|st[.\w]*\.b(8|16)[ \t][^;]*, %rd?[0-9]", ptx)
+    assert b"cvt.u" in ptx
+    if find_ptxas() is not None:
+        assemble(ptx, 90)
+
+
 @pytest.mark.parametrize("cases", [16, 12])
 def test_the_number_of_a_switch_is_checked_only_where_a_case_may_be_missing(cases):
     numbers = range(cases)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from lanewise.errors import CompileError
 from lanewise.wasm import cuda_lanes
 from lanewise.wasm.build import gpu_build
 from lanewise.wasm.cuda_lanes import CudaLanes
@@ -107,3 +108,16 @@ def test_the_time_of_a_call_is_that_of_all_its_parts(monkeypatch):
     lanes(take)._run_placed((), [], [], status, 100 * THREADS, 5.0)
     assert deadlines == [5.0] * 3
     assert [len(numbers) > 0 for numbers in status] == [True]
+
+
+def test_a_trial_whose_code_cannot_be_made_fails_no_call():
+    def load(scalars, build):
+        if build.layout == "words":
+            raise CompileError("a frame too large")
+
+    made = lanes(lambda place, count, deadline: count * 1e-3)
+    made._load = load
+    made._run_placed((), [], [], None, 100 * THREADS, None)
+    ratios = made._tuner.known.ratios
+    assert {ratio for place, ratio in ratios.items() if place.layout == "words"} == {0.0}
+    assert any(place.layout == "flat" for place in ratios)

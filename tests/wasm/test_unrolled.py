@@ -46,6 +46,9 @@ DEEP = wasmtime.wat2wasm(
 )
 
 
+STEP = "(i32.store (local.get $n) (i32.xor (i32.load (local.get $n)) (i32.rotl (local.get $i) (local.get $n))))"
+
+
 def ptx_of(data, **choices):
     """The code of the function f."""
     model = lw.load(data).model
@@ -81,10 +84,25 @@ def test_what_would_become_too_large_is_unrolled_less():
     assert len(ptx_of(DEEP, unrolled=True)) < 1_000_000
 
 
-def test_others_are_compiled_as_before():
+def test_others_are_compiled_as_before(tmp_path, monkeypatch):
     before = ptx_of(DEEP)
+    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path / "new"))
     ptx_of(TABLE_ON_THE_STACK, unrolled=True)
-    assert ptx_of(DEEP, meter="stop") == before
+    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path / "other"))
+    assert ptx_of(DEEP) == before
+
+
+def test_what_is_too_large_however_little_is_unrolled_has_its_loops_as_usual():
+    function = "".join(
+        f"(local.set $i (i32.const 0)) (loop $l{at} {STEP * 12}"
+        f"(br_if $l{at} (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 40))))"
+        for at in range(40)
+    )
+    many = wasmtime.wat2wasm(
+        f'(module (memory 1 1) (func (export "f") (param $n i32) (result i32) (local $i i32) {function}'
+        "(i32.load (local.get $n))))"
+    )
+    assert len(ptx_of(many, unrolled=True)) < 2 * len(ptx_of(many))
 
 
 @pytest.mark.parametrize("name", ["json", "mix", "fib", "nbody", "sha256"])
