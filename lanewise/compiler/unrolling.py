@@ -16,7 +16,7 @@ UNROLLED = "!lanewise.unrolled = !{}"
 """A line by which a module asks for it."""
 _LOOP_SIZES = 4_500, 2_200, 1_100
 """How large a loop may become, as LLVM estimates it; the first with which the whole does not become too large."""
-_MOST_INSTRUCTIONS = 22_000
+_MOST_INSTRUCTIONS = 30_000
 """What the whole may come to: it takes LLVM and the GPU's assembler some ten seconds then."""
 _LOOK_FURTHER = (
     "--memdep-block-scan-limit=3000",
@@ -27,8 +27,8 @@ _LOOK_FURTHER = (
 """By itself LLVM looks a hundred instructions back for what was stored at an address, and gives up on loops with more
 accesses than that."""
 _USUAL_SIZE = 300
+"""What LLVM takes by itself."""
 _SWALLOW = "always_inliner", "global_dead_code_eliminate", "sroa"
-_TIDY = "simplify_cfg", "instruction_combine", "loop_simplify", "loop_rotate", "instruction_combine", "simplify_cfg"
 _UNROLL = "loop_simplify", "lcssa", "loop_unroll", "sroa", "instruction_combine", "simplify_cfg"
 
 
@@ -55,7 +55,7 @@ def _allow(llvm: Any, size: int) -> None:
 def _bearable(llvm: Any, module: Any, machine: Any, level: int) -> int:
     """How large loops may become: found by unrolling copies, which takes little by itself."""
     with module.clone() as tidy:
-        _run(llvm, tidy, machine, level, _TIDY)
+        _optimise_rolled(llvm, tidy, machine, level)
         for size in _LOOP_SIZES:
             with tidy.clone() as copy:
                 _allow(llvm, size)
@@ -64,6 +64,14 @@ def _bearable(llvm: Any, module: Any, machine: Any, level: int) -> int:
                 if str(copy).count("\n  ") <= _MOST_INSTRUCTIONS:
                     return size
     return _USUAL_SIZE
+
+
+def _optimise_rolled(llvm: Any, module: Any, machine: Any, level: int) -> None:
+    """Do all but unroll: where checks stand in a loop LLVM does not know its length."""
+    with llvm.create_pipeline_tuning_options(speed_level=level) as options:
+        options.loop_unrolling = False
+        with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
+            passes.run(module, builder)
 
 
 def _run(llvm: Any, module: Any, machine: Any, level: int, names: Sequence[str]) -> None:
