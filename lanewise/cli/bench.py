@@ -91,6 +91,8 @@ def _run_all(chosen: Sequence[Benchmark], device: lw.Device, quick: bool) -> tup
                 for result in benchmark.run(device, quick):
                     found.append(result)
                     shown.update(escape(f"{where}: {result.what} is done"))
+                    if not progress.is_terminal:  # a run of minutes that is cut off has told what it has
+                        progress.print(escape(f"{where}: {_line(result)}"), soft_wrap=True, highlight=False)
                 results += found
             except lw.LanewiseError as error:
                 failures.append(f"{benchmark.name}: {error}")
@@ -98,6 +100,12 @@ def _run_all(chosen: Sequence[Benchmark], device: lw.Device, quick: bool) -> tup
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 failures.append(f"{benchmark.name}: {type(error).__name__}: {error} ({place.filename}:{place.lineno})")
     return results, failures
+
+
+def _line(result: Result) -> str:
+    """A figure as soon as it is there."""
+    ratio = "" if result.ratio is None else f", {result.ratio:.2f}x {result.peer}"
+    return f"{result.what}, {_number(result.value)} {result.unit}{ratio}"
 
 
 def _table(results: Sequence[Result], details: Sequence[str]) -> Table:

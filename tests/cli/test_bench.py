@@ -43,6 +43,12 @@ def test_ratios_are_drawn(command, tmp_path):
     assert "lanewise bench map on cpu" in file.read_text()
 
 
+def test_figures_are_told_as_they_come_where_nobody_sees_a_bar(command):
+    lines = command("bench", "barrier", "--quick", "--device", "cpu").stderr.splitlines()
+    assert lines
+    assert all(line.startswith("barrier on cpu: ") and " ms" in line for line in lines), lines
+
+
 def test_quick_run_prints_a_table_and_writes_json(command, tmp_path):
     file = tmp_path / "figures.json"
     done = command("bench", "barrier", "--quick", "--device", "cpu", "--json", str(file))
@@ -96,7 +102,7 @@ def test_a_wrong_result_fails_loudly_and_the_others_still_run(monkeypatch):
     done = CliRunner().invoke(app, ["bench", "wrong", "right", "--device", "cpu"])
     assert done.exit_code == 1
     assert "FAILED wrong: benchmark wrong gave 2, NumPy gives 3" in done.output
-    assert "must not count" not in done.output
+    assert "must not count" not in done.stdout
     assert "1.50x" in done.output
 
 
