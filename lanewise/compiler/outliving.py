@@ -19,7 +19,7 @@ from dataclasses import asdict
 from lanewise.compiler import frames
 from lanewise.compiler.bundles import unbundle
 from lanewise.compiler.cache import Cache
-from lanewise.compiler.workers import Job, compile_guest, module_path
+from lanewise.compiler.workers import Job, compile_guest, ending, module_path
 
 _BOOT = "import sys; sys.path[:] = sys.argv[1:]; from lanewise.compiler.outliving_main import main; main()"
 _STEP = 0.1
@@ -64,8 +64,11 @@ def outlived(cache: Cache, key: str, jobs: Sequence[Job]) -> Iterator[None]:
     atexit.register(hand_over)
     try:
         yield
-    finally:
-        atexit.unregister(hand_over)
+    except BaseException:
+        if not ending():  # else it failed for its workers were ended, and this is what comes next
+            atexit.unregister(hand_over)
+        raise
+    atexit.unregister(hand_over)
 
 
 def _taken(lock: int) -> bool:

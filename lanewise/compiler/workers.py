@@ -171,6 +171,11 @@ _shared_lock = threading.Lock()
 _shared: WorkerPool | None = None
 
 
+def ending() -> bool:
+    """Whether this process ends, and its workers have been ended before."""
+    return _shared is not None and _shared._process == os.getpid() and _shared._abandoned
+
+
 def _shared_pool() -> WorkerPool:
     """Return this process's own pool; a forked child makes a new one, for the pipes of the old are its parent's."""
     global _shared

@@ -53,6 +53,25 @@ begun.wait()
 """
 
 
+# The same where nothing has been compiled before: workers begin within, so that they are ended before it is handed over.
+FIRST = f"""
+import os, signal, sys, threading, time
+from lanewise.compiler import Cache, Job, Target, compile_guest, outlived, workers
+jobs = [Job({ADD!r}, Target.host(), str(n)) for n in range(2)]
+class Stopped(workers._Worker):
+    def __init__(self):
+        super().__init__()
+        os.kill(self.process.pid, signal.SIGSTOP)
+workers._Worker = Stopped
+def work():
+    with outlived(Cache(sys.argv[1], {LIMIT}), {KEY!r}, jobs):
+        compile_guest(jobs, cache=None)
+threading.Thread(target=work, daemon=True).start()
+while workers._shared is None or not workers._shared._busy:
+    time.sleep(0.01)
+"""
+
+
 def _jobs(*texts: str) -> list[Job]:
     return [Job(text, Target.host(), str(number)) for number, text in enumerate(texts)]
 
@@ -67,7 +86,7 @@ def test_the_code_is_given_and_kept(tmp_path: Path) -> None:
     assert unbundle(stored) == codes
 
 
-@pytest.mark.parametrize("program", [SHORT, HURRIED], ids=["handed over", "ended in the midst"])
+@pytest.mark.parametrize("program", [SHORT, HURRIED, FIRST], ids=["handed over", "ended in the midst", "the first"])
 def test_the_code_of_a_process_that_has_ended_comes_into_the_cache(program: str, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "code", LIMIT)
     # Nobody who reads what the program writes waits for what outlives it: `communicate` would.
