@@ -53,7 +53,7 @@ begun.wait()
 """
 
 
-# The same where nothing has been compiled before: workers begin within, so that they are ended before it is handed over.
+# The same where nothing was compiled before: workers begin within, and so are ended before it is handed over.
 FIRST = f"""
 import os, signal, sys, threading, time
 from lanewise.compiler import Cache, Job, Target, compile_guest, outlived, workers
