@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 _JOIN_SECONDS = 0.2
@@ -52,6 +52,19 @@ def binding() -> Any:
         llvm.initialize_all_asmprinters()
         llvm.initialize_native_asmparser()  # inline assembly of the host is parsed when an object is made
         return llvm
+
+
+def run_passes(module: Any, machine: Any, level: int, names: Sequence[str]) -> None:
+    """Run some of LLVM's passes on a module, in order, by the names that llvmlite has for them."""
+    llvm = binding()
+    with (
+        llvm.create_pipeline_tuning_options(speed_level=level) as options,
+        llvm.create_pass_builder(machine, options) as builder,
+        llvm.create_new_module_pass_manager() as passes,
+    ):
+        for name in names:
+            getattr(passes, f"add_{name}_pass")()
+        passes.run(module, builder)
 
 
 @functools.cache

@@ -25,6 +25,9 @@ _OWN = "pipeline.py", "rounds.py", "loops.py", "unrolling.py"
 QUICK, OPTIMISED = 0, 3
 """Levels: for code that somebody waits for, and for code that is to be fast."""
 
+_BLOCKS_BEFORE_LOOPS = ("loop_simplify",)
+"""Each leads into a loop and nowhere else: what is put there runs once for each time the loop is entered."""
+_INLINE_CHECKS = "always_inliner", "sroa", "simplify_cfg", "global_dead_code_eliminate"
 _EXTENSIONS = {
     "source": ".source.txt",
     "llvm": ".llvm.ll",
@@ -132,10 +135,10 @@ def _optimised(llvm: Any, ir: str, target: Target, name: str, level: int) -> Ite
         if not marked:
             yield module
             return
-        _give_loops_a_block_before(llvm, module, machine, level)
+        _llvm.run_passes(module, machine, level, _BLOCKS_BEFORE_LOOPS)
         checked = rounds.place_checks(str(module))
     with _parsed(llvm, checked, target, name) as module:
-        _inline_checks(llvm, module, machine, level)
+        _llvm.run_passes(module, machine, level, _INLINE_CHECKS)
         yield module
 
 
@@ -225,30 +228,6 @@ def _optimise(llvm: Any, module: Any, machine: Any, level: int) -> None:
         options.slp_vectorization = level > 1
         with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
             passes.run(module, builder)
-
-
-def _give_loops_a_block_before(llvm: Any, module: Any, machine: Any, level: int) -> None:
-    """A block that leads into a loop and nowhere else: what is put there runs once for each time it is entered."""
-    with (
-        llvm.create_pipeline_tuning_options(speed_level=level) as options,
-        llvm.create_pass_builder(machine, options) as builder,
-        llvm.create_new_module_pass_manager() as passes,
-    ):
-        passes.add_loop_simplify_pass()
-        passes.run(module, builder)
-
-
-def _inline_checks(llvm: Any, module: Any, machine: Any, level: int) -> None:
-    with (
-        llvm.create_pipeline_tuning_options(speed_level=level) as options,
-        llvm.create_pass_builder(machine, options) as builder,
-        llvm.create_new_module_pass_manager() as passes,
-    ):
-        passes.add_always_inliner_pass()
-        passes.add_sroa_pass()
-        passes.add_simplify_cfg_pass()
-        passes.add_global_dead_code_eliminate_pass()
-        passes.run(module, builder)
 
 
 def _dump(directory: Path, name: str, texts: dict[str, bytes | str | None]) -> None:

@@ -8,9 +8,10 @@ been unrolled is too large for that.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from lanewise.compiler import _llvm
 
 UNROLLED = "!lanewise.unrolled = !{}"
 """A line by which a module asks for it."""
@@ -40,7 +41,7 @@ def asked_for(ir: str) -> bool:
 
 def prepare(llvm: Any, module: Any, machine: Any, level: int) -> None:
     """Make one function of a module, and have LLVM unroll the loops when it optimises."""
-    _run(llvm, module, machine, level, _SWALLOW)
+    _llvm.run_passes(module, machine, level, _SWALLOW)
     _allow(llvm, _bearable(llvm, module, machine, level))
 
 
@@ -60,7 +61,7 @@ def _bearable(llvm: Any, module: Any, machine: Any, level: int) -> int:
             with tidy.clone() as copy:
                 _allow(llvm, size)
                 for _ in range(2):  # loops within one that was unrolled have a known length only then
-                    _run(llvm, copy, machine, level, _UNROLL)
+                    _llvm.run_passes(copy, machine, level, _UNROLL)
                 if str(copy).count("\n  ") <= _MOST_INSTRUCTIONS:
                     return size
     return _USUAL_SIZE
@@ -72,14 +73,3 @@ def _optimise_rolled(llvm: Any, module: Any, machine: Any, level: int) -> None:
         options.loop_unrolling = False
         with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
             passes.run(module, builder)
-
-
-def _run(llvm: Any, module: Any, machine: Any, level: int, names: Sequence[str]) -> None:
-    with (
-        llvm.create_pipeline_tuning_options(speed_level=level) as options,
-        llvm.create_pass_builder(machine, options) as builder,
-        llvm.create_new_module_pass_manager() as passes,
-    ):
-        for name in names:
-            getattr(passes, f"add_{name}_pass")()
-        passes.run(module, builder)

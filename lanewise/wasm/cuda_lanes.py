@@ -174,13 +174,12 @@ class CudaLanes:
                 turn = self._tuner.turn(count - first) if tunes else Turn(settled, count - first)
                 build = self._placed(turn.placement)
                 start = time.perf_counter()
-                if not turn.trial:
-                    self._load(scalars, build)
-                elif not self._loads(scalars, build):
-                    self._tuner.learn(turn.placement, 0.0)
-                    continue
+                usable = self._loads(scalars, build) if turn.trial else self._load(scalars, build) is not None
                 preparing = time.perf_counter() - start
                 deadline = None if deadline is None else deadline + preparing  # what nobody asked for is not their time
+                if not usable:
+                    self._tuner.failed(turn, preparing)
+                    continue
                 elements = range(first, first + turn.lanes)
                 seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None, deadline)
                 first = elements.stop

@@ -231,6 +231,11 @@ class Tuner:
             assert self._pace is not None
             self.known.purse -= (_FEARED - 1) * turn.lanes * self._pace + preparing
 
+    def failed(self, turn: Turn, preparing: float) -> None:
+        """There is no code for a trial: it has cost what it took to find that out, and does not come again."""
+        self.known.purse -= preparing
+        self.learn(turn.placement, 0.0)
+
     def ran(self, seconds: float) -> None:
         """Lanes ran for a time that says nothing of how fast they were."""
         self.known.purse += _SHARE * seconds

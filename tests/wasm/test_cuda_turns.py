@@ -28,7 +28,7 @@ def lanes(take, **build) -> CudaLanes:
     made._build = gpu_build(lanes=True, **build)
     made._tuning, made._lock = threading.Lock(), threading.Lock()
     made.__dict__["_tuner"] = Tuner(("lanes",), "a GPU", Reach(THREADS), search=True)
-    made._load = lambda scalars, build: None
+    made._load = lambda scalars, build: (None, None)
     made._launch = lambda scalars, build, place, given, results, status, elements, indices, deadline: take(
         place, len(elements), deadline
     )
@@ -77,6 +77,7 @@ def test_code_that_a_trial_needs_takes_none_of_the_time_of_a_call(monkeypatch):
 
     def load(scalars, build):
         now[0] += 2.0
+        return None, None
 
     made = lanes(take)
     made._load = load
@@ -110,14 +111,24 @@ def test_the_time_of_a_call_is_that_of_all_its_parts(monkeypatch):
     assert [len(numbers) > 0 for numbers in status] == [True]
 
 
-def test_a_trial_whose_code_cannot_be_made_fails_no_call():
+def test_a_trial_whose_code_cannot_be_made_fails_no_call(monkeypatch):
+    now, deadlines = [0.0], []
+    monkeypatch.setattr(cuda_lanes, "time", SimpleNamespace(perf_counter=lambda: now[0], monotonic=lambda: now[0]))
+
     def load(scalars, build):
+        now[0] += 2.0
         if build.layout == "words":
             raise CompileError("a frame too large")
+        return None, None
 
-    made = lanes(lambda place, count, deadline: count * 1e-3)
+    def take(place, count, deadline):
+        deadlines.append(deadline - now[0])
+        return count * 1e-3
+
+    made = lanes(take)
     made._load = load
-    made._run_placed((), [], [], None, 100 * THREADS, None)
+    made._run_placed((), [], [], None, 100 * THREADS, 5.0)
+    assert set(deadlines) == {5.0}  # what nobody asked for takes none of a call's time
     ratios = made._tuner.known.ratios
     assert {ratio for place, ratio in ratios.items() if place.layout == "words"} == {0.0}
     assert any(place.layout == "flat" for place in ratios)

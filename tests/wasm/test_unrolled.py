@@ -75,7 +75,7 @@ def test_a_table_on_the_stack_stays_in_registers(layout):
     assert unrolled.count("shf.l.wrap") >= 40  # a rotation for each round
 
 
-def test_what_calls_nobody_twice_is_one_function():
+def test_what_calls_nobody_by_reference_is_one_function():
     assert functions(ptx_of(TABLE_ON_THE_STACK, unrolled=False))
     assert not functions(ptx_of(TABLE_ON_THE_STACK, unrolled=True))
 
