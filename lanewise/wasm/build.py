@@ -61,6 +61,9 @@ class Build:
     meeting: bool = False
     """Many lanes: whether functions that call each other in a ring are one loop, in which lanes can meet whatever
     the depth of their calls. Not for lanes that wait for each other."""
+    marks: bool = False
+    """Many lanes whose memories are side by side, or on a GPU: whether they note where they store, so that no more is
+    cleared for the next ones; see `marking`. Little work where all is one function."""
     stats: bool = False
     """GPU, many lanes: whether loops count how many lanes of a warp are in step; slower."""
 
@@ -68,6 +71,11 @@ class Build:
     def rings(self) -> bool:
         """Whether rings of calls are loops. Calls that may come back with something else than a result stay calls."""
         return self.meeting and not (self.throws or self.tails)
+
+    @property
+    def marked(self) -> bool:
+        """Whether stores are noted. The kernel of programs stores, too, and notes nothing."""
+        return self.marks and self.lanes and not self.process and (self.gpu or self.layout != "flat")
 
     @property
     def key(self) -> str:
@@ -97,6 +105,7 @@ PUBLIC: dict[str, tuple[object, ...]] = {
     "meter": ("off", "stop", "count"),
     "fixed_memory": (False, True),
     "meeting": (False, True),
+    "marks": (False, True),
     "stats": (False, True),
 }
 """The fields that users may choose, and their values; the others follow from what is compiled for what."""

@@ -84,7 +84,7 @@ class CudaLanes:
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
             # All else is the same in the builds of one function.
-            key = (scalars, build.alignment, build.layout, build.registers, build.unrolled)
+            key = (scalars, build.alignment, build.layout, build.registers, build.unrolled, build.marks)
             if key not in self._loaded:
                 made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
                 stack = STACK_BYTES if made.facts.can_stop else 0
@@ -196,7 +196,8 @@ class CudaLanes:
 
     def _placed(self, place: Placement) -> Build:
         unrolled = place.unrolled and self._reach.unrolls
-        return replace(self._build, layout=place.layout, registers=place.registers or 0, unrolled=unrolled)
+        marks = self._build.marks or unrolled  # which hardly takes anything where all is one function
+        return replace(self._build, layout=place.layout, registers=place.registers or 0, unrolled=unrolled, marks=marks)
 
     def tune(self, arrays: list[Any], shape: tuple[int, ...], places: Sequence[Placement] | None) -> dict[str, float]:
         """Run all elements in every placement that is worth a trial, and remember which is the fastest.
@@ -258,7 +259,7 @@ class CudaLanes:
         words[again] = 0
         status = self._device.array(words)
         place = self._pinned or self._tuner.known.best()
-        careful = replace(self._placed(place), alignment="careful", unrolled=False)
+        careful = replace(self._placed(place), alignment="careful", unrolled=False, marks=False)
         indices = self._device.array(again.astype(np.uint64))
         start = time.monotonic()
         self._load(scalars, careful)

@@ -26,10 +26,8 @@ from lanewise.wasm.lane_words import (
     ENTRY,
     FUEL,
     GROW_ENTRIES,
-    GROW_PAGES,
     LANE_GROUP,
     MEMORY,
-    MOST_PAGES,
     NEXT,
     SLOT,
     STATES,
@@ -39,6 +37,7 @@ from lanewise.wasm.lane_words import (
 )
 from lanewise.wasm.lowering import FunctionLowering
 from lanewise.wasm.lowering_calls import Callee
+from lanewise.wasm.marking import clear_marked, end_element, reserved_bytes
 from lanewise.wasm.model import PAGE, FuncType, Module
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 from lanewise.wasm.prelude import prelude
@@ -66,7 +65,7 @@ class LaneProgram:
         self._set_build(build)
         if self.plain:  # its state is its own thread's: there is nothing to interleave, and nothing that throws
             del self.reachable
-            self._set_build(replace(build, layout="flat", throws=False, stats=False))
+            self._set_build(replace(build, layout="flat", throws=False, marks=False, stats=False))
 
     def _set_build(self, build: Build) -> None:
         self.build = build
@@ -115,14 +114,7 @@ class LaneProgram:
 
     def memory_reserve(self, number: int) -> int:
         """Bytes that a slot holds for a memory: it can grow so far."""
-        limits = self.module.memories[number].limits
-        if self.build.fixed_memory:
-            return limits.minimum * PAGE
-        if self.build.reserve:
-            most = MOST_PAGES if limits.maximum is None else limits.maximum
-            return max(limits.minimum, min(most, self.build.reserve // PAGE)) * PAGE
-        most = limits.maximum if limits.maximum is not None else limits.minimum + GROW_PAGES
-        return max(limits.minimum, min(most, limits.minimum + GROW_PAGES)) * PAGE
+        return reserved_bytes(self.module.memories[number].limits, self.build)
 
     def table_reserve(self, number: int) -> int:
         """Entries that a slot holds for a table."""
@@ -229,6 +221,7 @@ class LaneProgram:
             fn.emit(f"{ready}:")
         self._repeat_globals(fn)
         self._apply(fn, fn.load_cell(state.MEMORY, "ptr") if module.memories else "null")
+        end_element(fn)
         self._end(fn)
         return self._element(fn, ", ptr %arena")
 
@@ -278,7 +271,10 @@ class LaneProgram:
         if number == 0:
             fn.store_cell(state.MEMORY, "ptr", base)
         used = fn.load_cell(first + state.MEMORY_BYTES)
-        fn.emit(f"call void @lw.memory_reset(ptr {base}, i64 {used}, i64 {least})")
+        if number == 0 and self.build.marked:
+            clear_marked(fn, base, used)
+        else:
+            fn.emit(f"call void @lw.memory_reset(ptr {base}, i64 {used}, i64 {least})")
         fn.store_cell(first + state.MEMORY_BASE, "ptr", base)
         fn.store_cell(first + state.MEMORY_BYTES, "i64", str(least))
         fn.store_cell(first + state.MEMORY_MAXIMUM, "i64", str(self.memory_reserve(number)))

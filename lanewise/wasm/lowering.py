@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from lanewise.wasm import state, traps
 from lanewise.wasm.emitter import Emitter, ModuleContext, result_type
 from lanewise.wasm.instructions import instructions, locals_of
+from lanewise.wasm.marking import hand_on
 from lanewise.wasm.model import Function, FuncType, Instruction
 from lanewise.wasm.nan import settle_nan
 from lanewise.wasm.opcodes import OPS
@@ -246,6 +247,7 @@ class FunctionLowering(Emitter):
         """Return from the function."""
         kinds = self.function.type.results
         self.give_others(values)
+        hand_on(self)
         self.emit(f"ret {LLVM_TYPES[kinds[0]]} {values[0]}" if kinds else "ret void")
 
     def give_others(self, values: list[str]) -> None:
@@ -298,7 +300,10 @@ class FunctionLowering(Emitter):
         kind = self.function.type
         parameters = ["ptr %st", "ptr %mem", *(f"{LLVM_TYPES[param]} %p{at}" for at, param in enumerate(kind.params))]
         if self.unwinds:
-            self.cold += ("unwind:", f"ret {result_type(kind)} poison" if kind.results else "ret void")
+            kept, self.lines = self.lines, ["unwind:"]
+            hand_on(self)
+            self.cold += (*self.lines, f"ret {result_type(kind)} poison" if kind.results else "ret void")
+            self.lines = kept
         scope = ""
         if self._scope:
             scope = f" !dbg !{self._scope}"

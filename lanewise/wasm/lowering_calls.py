@@ -14,6 +14,7 @@ from lanewise.wasm import state, traps
 from lanewise.wasm.emitter import Value, result_type
 from lanewise.wasm.lowering import FunctionLowering, rule
 from lanewise.wasm.lowering_tables import table_entry
+from lanewise.wasm.marking import hand_on
 from lanewise.wasm.model import FuncType
 from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 
@@ -164,6 +165,7 @@ def _bounce(fn: FunctionLowering, kind: FuncType, first: str, owner: str) -> tup
 def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
     values = fn.pop_many(len(kind.params))
     if not fn.build.gpu:
+        hand_on(fn)
         called = f"{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
         # Marked so, with the convention that guest functions have, a call in this place is promised to use no stack.
         # (`musttail` promises it too, but LLVM 22 then loses arguments that are passed on the stack.)
@@ -185,6 +187,7 @@ def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
         number += state.cells_of(param)
     fn.store_cell(state.TAIL, "ptr", callee.tail, fn.shared())
     fn.store_cell(state.TAIL_STATE, "ptr", callee.state, fn.shared())
+    hand_on(fn)
     fn.emit(f"ret {result_type(kind)} poison" if kind.results else "ret void")
     return True
 

@@ -7,6 +7,7 @@ from typing import Any
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state, traps
 from lanewise.wasm.lowering import MEMORY_STEPS, FunctionLowering, rule
+from lanewise.wasm.marking import mark, mark_range
 from lanewise.wasm.model import PAGE
 from lanewise.wasm.opcodes.row import Op
 
@@ -143,11 +144,13 @@ def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int,
     bits = f"i{width * 8}"
     if _calls(fn, memarg, width):
         fn.emit(f"call void @lw.store.{bits}({_called_with(fn, address, memarg)}, {bits} {value})")
+        _mark_both_ends(fn, address, memarg, width)
         return
     bad, effective = _misplaced(fn, address, memarg, width)
     if fn.build.alignment == "exit":
         fn.leave_if(bad)
         _aligned_store(fn, memarg[2], effective, width, value)
+        mark(fn, memarg[2], effective)
         return
     slow, fast, on = (fn.label(name) for name in ("slow", "fast", "on"))
     call = f"call void @lw.store.{bits}({_called_with(fn, address, memarg)}, {bits} {value})"
@@ -155,6 +158,14 @@ def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int,
     fn.lines += (f"br i1 {bad}, label %{slow}, label %{fast}, !prof !0", f"{fast}:")
     _aligned_store(fn, memarg[2], effective, width, value)
     fn.lines += (f"br label %{on}", f"{on}:")
+    _mark_both_ends(fn, address, memarg, width)
+
+
+def _mark_both_ends(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> None:
+    """Note a store in bounds that may be misaligned."""
+    if fn.notes:
+        first = fn.assign(f"trunc i64 {_effective(fn, address, memarg[1])} to i32")
+        mark(fn, memarg[2], first, *([fn.assign(f"add i32 {first}, {width - 1}")] if width > 1 else []))
 
 
 def _aligned_load(fn: FunctionLowering, memory: int, effective: str, width: int) -> str:
@@ -267,6 +278,8 @@ def _atomic_place(fn: FunctionLowering, op: Op, memarg: MemArg, address: str, wi
     behind = fn.assign(f"add nuw nsw i64 {effective}, {width}")
     # Atomics are checked by comparison everywhere: they are rare, and what they do must not be torn by a fault.
     fn.trap_if(fn.assign(f"icmp ugt i64 {behind}, {memory_bytes(fn, memarg[2])}"), traps.OUT_OF_BOUNDS)
+    if ".store" in op.name or ".rmw" in op.name:
+        mark(fn, memarg[2], fn.assign(f"trunc i64 {effective} to i32"))
     return place(fn, _base(fn, memarg[2]), effective)
 
 
@@ -335,6 +348,7 @@ def _memory_fill(fn: FunctionLowering, op: Op, memory: int = 0) -> None:
     first, length = _check_range(fn, start, count, memory_bytes(fn, memory), traps.OUT_OF_BOUNDS)
     byte = fn.assign(f"trunc i32 {value} to i8")
     fn.emit(f"call void @lw.memory_fill(ptr {_base(fn, memory)}, i64 {first}, i8 {byte}, i64 {length})")
+    mark_range(fn, memory, first, length)
 
 
 @rule("memory.copy")
@@ -344,6 +358,7 @@ def _memory_copy(fn: FunctionLowering, op: Op, to: int = 0, source: int = 0) -> 
     first, length = _check_range(fn, start, count, memory_bytes(fn, source), traps.OUT_OF_BOUNDS)
     bases = f"ptr {_base(fn, to)}, i64 {into}, ptr {_base(fn, source)}, i64 {first}"
     fn.emit(f"call void @lw.memory_copy({bases}, i64 {length})")
+    mark_range(fn, to, into, length)
 
 
 @rule("memory.init")
@@ -353,6 +368,7 @@ def _memory_init(fn: FunctionLowering, op: Op, segment: int, memory: int = 0) ->
     into, _ = _check_range(fn, target, count, memory_bytes(fn, memory), traps.OUT_OF_BOUNDS)
     first, length = _check_range(fn, start, count, left, traps.OUT_OF_BOUNDS)
     write_data(fn, segment, memory, into, first, length)
+    mark_range(fn, memory, into, length)
 
 
 def write_data(fn: FunctionLowering, segment: int, memory: int, into: str, first: str, length: str) -> None:

@@ -155,6 +155,18 @@ def _cell_ranges(build: Build) -> str:
   %v = load {cell}, ptr %at.y, align 1
   store {cell} %v, ptr %at.x, align {width}
 """
+    clear = f"""  %from = mul i64 %i, %piece
+  %left = call i64 @llvm.usub.sat.i64(i64 %used, i64 %from)
+  %length = call i64 @llvm.umin.i64(i64 %left, i64 %piece)
+  %number = trunc i64 %i to i32
+  %turned = lshr i32 %pieces, %number
+  %marked = trunc i32 %turned to i1
+  %bytes = select i1 %marked, i64 %length, i64 0
+  %cells = lshr i64 %bytes, {width.bit_length() - 1}
+  %row = mul i64 %from, {build.columns}
+  %at = getelementptr i8, ptr %base, i64 %row
+  call void @lw.cells_fill(ptr %at, {cell} 0, i64 %cells)
+"""
     return f"""
 define internal void @lw.cells_fill(ptr %base, {cell} %word, i64 %count) #1 {{
 begin:
@@ -179,6 +191,13 @@ begin:
 define internal void @lw.bytes_init(ptr %to, i64 %into, ptr %source, i64 %count) noinline #1 {{
 begin:
 {_loop("%count", bring)}  ret void
+}}
+define internal void @lw.memory_clear(ptr %base, i64 %used, i32 %pieces, i64 %piece) noinline #1 {{
+begin:
+  %none_above = call i32 @llvm.ctlz.i32(i32 %pieces, i1 false)
+  %up_to = sub i32 32, %none_above
+  %behind = zext i32 %up_to to i64
+{_loop("%behind", clear)}  ret void
 }}
 define internal void @lw.memory_fill(ptr %base, i64 %start, i8 %byte, i64 %count) noinline #1 {{
 {_ends(build, "%start", "true")}few:

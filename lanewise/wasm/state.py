@@ -18,6 +18,7 @@ FLOOR = 4  # GPU: the lowest address that the stack may reach
 SHARED = 5
 UNIT = 5  # GPU, with many lanes: pointer to the count of lanes in its unit, see `gpu_entries`; null if there is none
 INSTANCES = 6  # pointer to the states of all instances of the store, by number
+MARKS = 6  # with many lanes, in builds with `marks`: which parts of the memory have been stored to, see `marking`
 CODE = 7  # pointer to the function table of the store: see CODE_ENTRY
 BASE = 8  # i64: what makes a function reference of a function's index: instance number << 32 | first function + 1
 STOP = 9  # pointer to a word that says whether the lane has been asked to stop

@@ -22,6 +22,7 @@ from lanewise.wasm.emitter import ModuleContext, Value, result_type
 from lanewise.wasm.flow import BodyFlow
 from lanewise.wasm.lowering import Frame, FunctionLowering
 from lanewise.wasm.lowering_calls import Callee, push_results, real_call
+from lanewise.wasm.marking import hand_on
 from lanewise.wasm.model import Function, FuncType
 from lanewise.wasm.opcodes.row import LLVM_TYPES
 
@@ -151,6 +152,7 @@ class RingLowering(FunctionLowering):
         ways = [(number, site.loops[0] if site.loops else None) for number, site in self._resumed.items()]
         self.emit(f"switch i32 {wanted}, label %never [ {_cases(ways)} ]")
         self.emit("out:")
+        hand_on(self)
         kinds = self.function.type.results
         if kinds:
             result = self.assign(f"load {LLVM_TYPES[kinds[0]]}, ptr {_result(kinds[0])}")

@@ -69,8 +69,8 @@ def variants(best: Placement, threads: int) -> list[Placement]:
     found = [*near, *fewer, replace(best, group=_GROUP)]
     if not best.unrolled:
         return [replace(best, unrolled=True), *found]
-    fewer_lanes = threads // 8 >= WARP_SIZE and best.resident is None
-    return [*found, replace(best, resident=threads // 8)] if fewer_lanes else found
+    at_once = [threads // share for share in (8, 4)] if best.resident is None else []
+    return [*found, *(replace(best, resident=lanes) for lanes in at_once if lanes >= WARP_SIZE)]
 
 
 @dataclass(frozen=True)
