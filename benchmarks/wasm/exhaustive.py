@@ -21,7 +21,7 @@ GUESTS = "sha256,mix,nbody,heapsort,editdist,phash,regex"
 _SHARE = 6_000
 _PARTS = (4, 8, 16, 32)
 _REGISTERS = ("", "/64r", "/48r", "/32r")
-_UNROLLED_REGISTERS = ("", "/128r", "/96r", "/64r")
+_UNROLLED_REGISTERS = ("", "/168r", "/128r", "/96r", "/64r")
 
 
 def grid(threads: int) -> list[str]:
@@ -34,6 +34,7 @@ def grid(threads: int) -> list[str]:
                 f"{layout}/{lanes}/{threads // part}" for part in _PARTS if threads // part < threads * lanes // 32
             ]
     whole = [place for place in found if "/32/" in place]
+    whole += [f"{layout}/32/fit" for layout in ("interleaved", "words", "flat")]
     unrolled = [f"{place}{registers}/u" for registers in _UNROLLED_REGISTERS for place in whole]
     return [place + registers for registers in _REGISTERS for place in found] + unrolled
 

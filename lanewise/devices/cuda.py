@@ -301,6 +301,11 @@ class CudaDevice(Device):
         self._guard(self._engine_now().launch, kernel.handle, groups, group_size, threads, values, stream)
         return CudaLaunch(self)
 
+    def threads_at_once(self, kernel: NativeKernel, group_size: int) -> int:
+        """How many threads of a kernel the GPU has room for, by the registers that each of them takes."""
+        groups = int(self._guard(self._engine_now().groups_at_once, kernel.handle, group_size))
+        return max(1, groups) * group_size * self.properties.cores
+
     def stream_idle(self, stream: int) -> bool:
         """Whether all kernels are over that were started on a stream other than 0."""
         return bool(self._guard(self._engine_now().idle, stream))

@@ -35,6 +35,9 @@ _LARGE_BYTES = 64 * 2**20
 """Arrays from this size on do not lie among small ones: those that live on would break up the room that large ones
 leave, and the next of them would find none that is long enough."""
 _KEPT_SMALL = 4 * _LARGE_BYTES
+_STAGED_FROM, _STAGED_BYTES = 64 * 1024, 8 * 2**20
+"""Arrays of these sizes come to the host by way of memory that the GPU writes to itself, which is kept: by the driver's
+own way a copy of 2 MB took longer than a millisecond."""
 _HIDDEN = "I4xQ"
 """What follows a kernel's own arguments: the number of threads and the address of its trap record."""
 
@@ -117,6 +120,9 @@ class Engine(Protocol):
     def frame_bytes(self, handle: Any) -> int:
         """Stack that the largest frame among the functions of a loaded kernel's program takes."""
 
+    def groups_at_once(self, handle: Any, group_size: int) -> int:
+        """How many groups of a loaded kernel a multiprocessor has room for."""
+
     def load(self, ptx: bytes, name: str, entry: str, offsets: Sequence[int], layout: str, stack: int) -> Any:
         """Assemble and load a kernel whose arguments have this layout and offsets; gives a handle for launches.
 
@@ -159,6 +165,8 @@ class LocalEngine:
             )
         self._context = self._check(api.cuDevicePrimaryCtxRetain(self._handle))
         self._lock = threading.Lock()
+        self._staging = threading.Lock()
+        self._stage = 0
         self._functions: list[CudaFunction] = []
         self._images: dict[bytes, Any] = {}
         self._enter()
@@ -264,7 +272,14 @@ class LocalEngine:
 
     def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
         self._enter()
-        self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
+        if not _STAGED_FROM <= target.nbytes <= _STAGED_BYTES:
+            self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
+            return
+        with self._staging:
+            if not self._stage:
+                self._stage = int(self._check(self._api.cuMemHostAlloc(_STAGED_BYTES, 0)))
+            self._check(self._api.cuMemcpyDtoH(self._stage, address, target.nbytes))
+            ctypes.memmove(target.ctypes.data, self._stage, target.nbytes)
 
     def peek(self, target: np.ndarray[Any, Any], address: int) -> None:
         self._enter()
@@ -324,6 +339,11 @@ class LocalEngine:
 
     def frame_bytes(self, handle: CudaFunction) -> int:
         return handle.frame_bytes
+
+    def groups_at_once(self, handle: CudaFunction, group_size: int) -> int:
+        self._enter()
+        found = self._api.cuOccupancyMaxActiveBlocksPerMultiprocessor(handle.function, group_size, 0)
+        return int(self._check(found))
 
     def _assembled(self, ptx: bytes, name: str) -> bytes:
         """Machine code for this GPU, from the cache or by the driver's own linker: no toolkit is needed."""

@@ -132,6 +132,9 @@ class RemoteEngine:
     def frame_bytes(self, handle: int) -> int:
         return int(self._call("frame_bytes", handle)[0])
 
+    def groups_at_once(self, handle: int, group_size: int) -> int:
+        return int(self._call("groups_at_once", handle, group_size)[0])
+
     def launch(
         self, handle: int, groups: int, group_size: int, threads: int, values: Sequence[Any], stream: int = 0
     ) -> None:

@@ -40,6 +40,7 @@ class Server:
             "launch": lambda *rest: self._launch(body, *rest),
             "take_traps": self._take_traps,
             "frame_bytes": lambda number: self._engine.frame_bytes(self._functions[number]),
+            "groups_at_once": lambda number, size: self._engine.groups_at_once(self._functions[number], size),
         }
         if request["do"] in ("copy_out", "peek"):
             address, nbytes = request["args"]

@@ -27,7 +27,7 @@ from lanewise.wasm.lane_code import lane_code
 from lanewise.wasm.lane_setup import lane_choices, references_alone, uses_atomics
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
-from lanewise.wasm.placement import SEARCH, Placement, parse_placement
+from lanewise.wasm.placement import FIT, SEARCH, Placement, parse_placement
 from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, layout_seconds
 from lanewise.wasm.vectors import DTYPES
 
@@ -78,6 +78,7 @@ class CudaLanes:
         self._tuning = device.measuring
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
         self._blocks: dict[bytes, DeviceArray] = {}
+        self._kept = threading.local()
         self.divergence = Divergence()
         """How far lanes were in step, in builds with `stats`."""
 
@@ -119,12 +120,23 @@ class CudaLanes:
             self._launch_plain(scalars, given, results, status, count)
         elif count:
             self._run_placed(scalars, given, results, status, count, deadline)
-        words = None if status is None else status.get()[:count]
-        if words is not None and self._build.alignment == "exit" and words.any():
+        words = None if status is None else self._trapped(status, count)
+        if words is not None and self._build.alignment == "exit":
             again = np.flatnonzero((words & 0xFFFFFFFF) == traps.MISALIGNED)
             if len(again):
                 words = self._run_carefully(scalars, given, results, words, again, deadline)
         return (results if on_device else [result.get() for result in results]), words
+
+    def _trapped(self, status: DeviceArray, count: int) -> np.ndarray[Any, Any] | None:
+        """The words of all elements, if there is anything in them.
+
+        They come to memory that is kept for it: new memory takes longer, for the system hands it out page by page.
+        """
+        host = getattr(self._kept, "words", None)
+        if host is None or len(host) < count:
+            host = self._kept.words = np.empty(count, np.uint64)
+        self._device.copy_out(host[:count], status.buffer)
+        return host[:count].copy() if host[:count].any() else None
 
     @cached_property
     def _tuner(self) -> Tuner:
@@ -132,6 +144,12 @@ class CudaLanes:
         seconds = layout_seconds(code_bytes(self._module))
         properties = self._device.properties
         return Tuner(program, properties.name, self._reach, search=self._search, layout_seconds=seconds)
+
+    @cached_property
+    def _constants(self) -> tuple[DeviceArray, DeviceArray]:
+        """The bytes of the module, and the references of its element segments."""
+        references = np.array(references_alone(self._module) or [0], np.uint64)
+        return self._device.array(np.frombuffer(self._module.data, np.uint8)), self._device.array(references)
 
     @cached_property
     def _reach(self) -> Reach:
@@ -308,15 +326,16 @@ class CudaLanes:
         words = self._words(kernel, given, results, status)
         words[lanes.COUNT] = elements.stop
         words[lanes.INDICES] = indices.address if indices is not None else 0
-        slots = place.slots(len(elements), device.properties.resident_threads)
+        most_threads = device.properties.resident_threads
+        if place.resident == FIT:
+            most_threads = device.threads_at_once(kernel, place.group)
+        slots = place.slots(len(elements), most_threads)
         states, memory, slots = self._slots(facts, slots)
         following = device.array(np.array([elements.start], np.uint64))
-        data = device.array(np.frombuffer(self._module.data, np.uint8))
-        references = device.array(np.array(references_alone(self._module) or [0], np.uint64))
         words[lanes.SLOTS], words[lanes.SPREAD] = slots, place.spread
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
         words[lanes.PROGRESS] = following.address
-        words[lanes.DATA], words[lanes.ELEMENTS] = data.address, references.address
+        words[lanes.DATA], words[lanes.ELEMENTS] = (array.address for array in self._constants)
         device.wait()  # for the memory: what follows is timed, clearing it included, of which fewer slots need less
         start = time.perf_counter()
         for array in (states, memory):

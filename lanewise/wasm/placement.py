@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import get_args
+from typing import Final, Literal, get_args
 
 from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE, shortened
@@ -18,8 +18,9 @@ from lanewise.wasm.build import Layout
 GROUP = 128
 """Threads in a group: few, so that groups that end make room for others."""
 GROUPS = (32, 64, GROUP, 256)
+FIT: Final = "fit"
 _FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224"
-_WORDS = re.compile(r"([a-z]+)/(\d{1,40})/(all|\d{1,40})(?:/(\d{1,9})r)?(?:/(\d{1,9})g)?(/u)?")
+_WORDS = re.compile(r"([a-z]+)/(\d{1,40})/(all|fit|\d{1,40})(?:/(\d{1,9})r)?(?:/(\d{1,9})g)?(/u)?")
 _REGISTERS = range(24, 256)
 
 
@@ -30,8 +31,9 @@ class Placement:
     layout: Layout = "interleaved"
     lanes_per_warp: int = WARP_SIZE
     """A power of two; the warp's other threads do nothing."""
-    resident: int | None = None
-    """Lanes at once; None for as many as there are threads for."""
+    resident: int | Literal["fit"] | None = None
+    """Lanes at once; None for as many as a GPU has threads for, FIT for those among them that the registers of the
+    program's own threads leave room for: they are all that run, and others' memory need not be there."""
     registers: int | None = None
     """Registers that a thread may have; None for as many as it can use."""
     group: int = GROUP
@@ -44,7 +46,7 @@ class Placement:
             raise ArgumentError(f"a layout is {' or '.join(get_args(Layout))}, not {self.layout!r}")
         if self.lanes_per_warp not in [1 << bits for bits in range(WARP_SIZE.bit_length())]:
             raise ArgumentError(f"lanes per warp are a power of two up to {WARP_SIZE}, not {self.lanes_per_warp}")
-        if self.resident is not None and self.resident < 1:
+        if isinstance(self.resident, int) and self.resident < 1:
             raise ArgumentError(f"there is 1 resident lane or more, not {self.resident}")
         if self.registers is not None and self.registers not in _REGISTERS:
             raise ArgumentError(f"a thread has {_REGISTERS[0]} to {_REGISTERS[-1]} registers, not {self.registers}")
@@ -65,7 +67,7 @@ class Placement:
 
     def slots(self, lanes: int, threads: int) -> int:
         """How many lanes are at once, in whole tiles of a warp's size, where there are so many threads."""
-        most = min(lanes, threads >> self.spread, self.resident or threads)
+        most = min(lanes, threads >> self.spread, self.resident if isinstance(self.resident, int) else threads)
         return max(1, -(-most // WARP_SIZE)) * WARP_SIZE
 
 
@@ -81,8 +83,8 @@ def placement_or_search(text: object) -> Placement | str:
 def program_placement(text: object) -> Placement | str:
     """The same for programs: the kernel knows no words, and hardly any program is small enough to be unrolled."""
     found = placement_or_search(text)
-    if isinstance(found, Placement) and (found.layout == "words" or found.unrolled):
-        raise ArgumentError(f"{text!r} is for functions; programs are flat or interleaved, and not unrolled")
+    if isinstance(found, Placement) and (found.layout == "words" or found.unrolled or found.resident == FIT):
+        raise ArgumentError(f"{text!r} is for functions; programs are flat or interleaved, not unrolled, and not {FIT}")
     return found
 
 
@@ -97,7 +99,7 @@ def parse_placement(text: object, form: str = _FORM) -> Placement:
     return Placement(
         layout,  # type: ignore[arg-type]
         int(lanes),
-        None if resident == "all" else int(resident),
+        None if resident == "all" else FIT if resident == FIT else int(resident),
         None if registers is None else int(registers),
         GROUP if group is None else int(group),
         unrolled is not None,

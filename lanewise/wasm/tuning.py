@@ -16,7 +16,7 @@ from lanewise.compiler import Cache, default_cache
 from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
 from lanewise.version import __version__
-from lanewise.wasm.placement import Placement, parse_placement
+from lanewise.wasm.placement import FIT, Placement, parse_placement
 
 USUAL = Placement()
 _SHARE = 0.03
@@ -32,7 +32,7 @@ _UNROLLING = 5
 _WORTH_SAVING = 0.05
 """Seconds that the purse must have grown by."""
 _REGISTERS = (64, 48, 32)
-_UNROLLED_REGISTERS = (128, 96, 64, 40)
+_UNROLLED_REGISTERS = (168, 128, 96, 64, 40)
 """Registers that a thread may have; unrolled code can use very many."""
 _GROUP = 64
 _SPLIT = 32
@@ -57,20 +57,19 @@ def candidates(threads: int) -> list[Placement]:
         Placement("words", WARP_SIZE, registers=64, unrolled=True),
         Placement("words", WARP_SIZE, unrolled=True),
     ]
-    return [place for place in found if place.resident is None or place.resident >= WARP_SIZE]
+    return [place for place in found if not isinstance(place.resident, int) or place.resident >= WARP_SIZE]
 
 
-def variants(best: Placement, threads: int) -> list[Placement]:
+def variants(best: Placement) -> list[Placement]:
     """What is tried when the best of these is known: loops unrolled, a few more or less lanes to a warp, then fewer
-    registers, then smaller groups; of what is unrolled, fewer lanes at once."""
+    registers, then smaller groups; of what is unrolled, as many lanes at once as fit."""
     lanes = best.lanes_per_warp
     near = [replace(best, lanes_per_warp=near) for near in (lanes // 2, lanes * 2) if 1 <= near <= WARP_SIZE]
     fewer = [replace(best, registers=count) for count in (_UNROLLED_REGISTERS if best.unrolled else _REGISTERS)]
     found = [*near, *fewer, replace(best, group=_GROUP)]
     if not best.unrolled:
         return [replace(best, unrolled=True), *found]
-    at_once = [threads // share for share in (8, 4)] if best.resident is None else []
-    return [*found, *(replace(best, resident=lanes) for lanes in at_once if lanes >= WARP_SIZE)]
+    return [*found, replace(best, resident=FIT)] if best.resident is None else found
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Known:
         found = candidates(reach.threads)
         if all(place.unrolled for place in found if self._is_new(place, reach)):  # which may always be too dear
             best = self.best_plain()
-            found += [place for place in (best, *variants(best, reach.threads)) if place not in found]
+            found += [place for place in (best, *variants(best)) if place not in found]
         return [place for place in found if self._is_new(place, reach)]
 
     def _is_new(self, place: Placement, reach: Reach) -> bool:

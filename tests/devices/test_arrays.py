@@ -16,6 +16,15 @@ def test_an_array_comes_back_as_it_went(device):
         np.testing.assert_array_equal(got, values)
 
 
+@pytest.mark.parametrize("nbytes", [65535, 65536, 2_000_001, 8 * 2**20, 8 * 2**20 + 1])
+def test_arrays_of_every_size_come_back_as_they_went(nbytes, device):
+    values = np.random.default_rng(nbytes).integers(0, 256, nbytes, np.uint8)
+    kept = device.array(values)
+    other = device.array(values[::-1])
+    assert np.array_equal(kept.get(), values)
+    assert np.array_equal(other.get(), values[::-1])
+
+
 def test_a_strided_array_is_copied_element_by_element(device):
     values = np.arange(100, dtype=np.int32).reshape(10, 10).T[::2]
     np.testing.assert_array_equal(device.array(values).get(), values)

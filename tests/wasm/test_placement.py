@@ -23,6 +23,8 @@ PLACES = [
     "interleaved/32/all/u",
     "words/32/all/64r/u",
     "flat/2/64/u",
+    "words/32/fit/64g/u",
+    "interleaved/8/fit",
 ]
 LANES = 200
 PI = Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm"
@@ -70,6 +72,7 @@ def test_what_is_tried_is_a_list(given):
     [
         (Placement(), 10, 32), (Placement(), 33, 64), (Placement(), 10**6, 2048), (Placement("flat", 8), 10**6, 512),
         (Placement("flat", 1, 100), 10**6, 64), (Placement("flat", 32, 100), 10**6, 128),
+        (Placement("words", 32, "fit"), 10**6, 2048), (Placement("words", 16, "fit"), 10**6, 1024),
     ],
 )  # fmt: skip
 def test_lanes_at_once_are_whole_tiles(place, lanes, slots):
