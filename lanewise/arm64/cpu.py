@@ -179,8 +179,14 @@ class ParallelCPU:
         return self._get(number, lane.VECTORS, 64).reshape(32, 2)
 
     def set_vectors_lane(self, number: int, vectors: Any) -> None:
-        """Set V0 to V31 of a lane."""
-        self._set(number, lane.VECTORS, _shaped(vectors, (32, 2), "vectors").reshape(-1))
+        """Set V0 to V31 of a lane, two words each, the lower one first; or some of them, by their numbers."""
+        found = self.get_lane_vectors(number)
+        if isinstance(vectors, dict):
+            for at, value in vectors.items():
+                found[whole(at, "the number of a vector", 0, 31)] = _shaped(value, (2,), f"the words of vector {at}")
+        else:
+            found[:] = _shaped(vectors, found.shape, "vectors")
+        self._set(number, lane.VECTORS, found.reshape(-1))
 
     def get_lane_flags(self, number: int) -> tuple[bool, bool, bool, bool]:
         """N, Z, C and V of a lane."""
@@ -477,9 +483,15 @@ def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:
     try:
         found = np.asarray(value)
     except ValueError:
-        raise ArgumentError(f"{what} have rows of different lengths; with these lanes the shape is {shape}") from None
+        raise ArgumentError(f"{what} have rows of different lengths; the shape must be {shape}") from None
     if found.shape != shape:
-        raise ArgumentError(f"{what} have the shape {found.shape}; with these lanes it is {shape}")
+        kind = f"have the shape {found.shape}" if found.dtype.kind in "iuf" else f"are of type {type(value).__name__}"
+        raise ArgumentError(f"{what} {kind}; whole numbers of the shape {shape} are wanted")
+    if found.dtype.kind in "fO" and not isinstance(value, np.ndarray):
+        # Lists of small numbers and of those beyond 2**63 are floating point to NumPy.
+        each = np.array(value, object)
+        if all(isinstance(one, int) and -(2**63) <= one < 2**64 for one in each.flat):
+            return (each & (2**64 - 1)).astype(np.uint64)
     if found.dtype.kind not in "iu":
         raise ArgumentError(f"{what} are of type {found.dtype}; they are whole numbers")
     return found.astype(np.uint64)

@@ -103,6 +103,8 @@ class Debugger:
     def where(self, number: int, before: int = 3, after: int = 4) -> str:
         """The code around the place where a lane is, a line each, with a mark."""
         here = int(self._cpu.get_lane_pc(number))
+        if not 0 <= here - self._cpu.memory_start <= self._cpu.memory_size - 4:
+            return f"-> {here:#x}, where there is no memory"
         lines = []
         for at in range(here - 4 * before, here + 4 * after + 1, 4):
             if 0 <= at - self._cpu.memory_start <= self._cpu.memory_size - 4:

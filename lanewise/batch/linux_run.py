@@ -68,7 +68,8 @@ class LinuxRun:
     @property
     def explanation(self) -> list[str]:
         """Why lanes lie as they do."""
-        return [f"placement: {self._most:,} lanes at once, {self._size:,} bytes of memory each"]
+        lanes = "1 lane" if self._most == 1 else f"{self._most:,} lanes"
+        return [f"placement: {lanes} at once, {self._size:,} bytes of memory each"]
 
     @property
     def remarks(self) -> list[str]:

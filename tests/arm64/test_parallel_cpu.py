@@ -137,6 +137,8 @@ def test_registers_flags_and_vectors_go_in_and_out(cpu):
     assert cpu.flags.tolist() == [0, 0, 0b1010 << 28, 0, 0]
     vectors = np.arange(64, dtype=np.uint64).reshape(32, 2)
     cpu.set_vectors_lane(4, vectors)
+    cpu.set_vectors_lane(2, {31: [5, 2**64 - 1]})
+    assert cpu.get_lane_vectors(2).tolist() == [*([[0, 0]] * 31), [5, 2**64 - 1]]
     assert (cpu.get_lane_vectors(4) == vectors).all()
     assert not cpu.get_lane_vectors(3).any()
 
@@ -388,6 +390,11 @@ def test_a_disassembly_shows_where_a_lane_is(cpu):
     ]
 
 
+def test_a_lane_outside_of_memory_is_said_to_be_there(cpu):
+    cpu.set_pc_lane(2, 1 << 40)
+    assert cpu.debugger.where(2) == "-> 0x10000000000, where there is no memory"
+
+
 def test_without_a_disassembler_it_is_said_how_to_get_one(cpu, monkeypatch):
     monkeypatch.setitem(sys.modules, "capstone", None)
     with pytest.raises(lw.LanewiseError, match="disassembly needs the package capstone: pip install capstone"):
@@ -436,7 +443,22 @@ def test_lanes_that_cannot_be_had_are_refused(call, said):
             lambda cpu: cpu.set_registers_lane(0, {32: 1}),
             "the number of a register is 32; it is 0 or more, and 31 or less",
         ),
-        (lambda cpu: setattr(cpu, "pcs", [0, 4]), "pcs have the shape (2,); with these lanes it is (5,)"),
+        (
+            lambda cpu: setattr(cpu, "pcs", [0, 4]),
+            "pcs have the shape (2,); whole numbers of the shape (5,) are wanted",
+        ),
+        (
+            lambda cpu: cpu.set_vectors_lane(0, "x"),
+            "vectors are of type str; whole numbers of the shape (32, 2) are wanted",
+        ),
+        (
+            lambda cpu: cpu.set_vectors_lane(0, {32: [1, 2]}),
+            "the number of a vector is 32; it is 0 or more, and 31 or less",
+        ),
+        (
+            lambda cpu: cpu.set_vectors_lane(0, {3: [1]}),
+            "the words of vector 3 have the shape (1,); whole numbers of the shape (2,) are wanted",
+        ),
         (lambda cpu: setattr(cpu, "pcs", [0.5] * 5), "pcs are of type float64; they are whole numbers"),
         (lambda cpu: cpu.write_memory(0, np.zeros((5, 4), np.uint8)), None),
         (lambda cpu: cpu.write_memory(0, "abc"), "data is str; it is bytes, or an array"),
