@@ -77,7 +77,7 @@ class ParallelCPU:
         """Of the translation, addresses that lanes may come to from elsewhere."""
         self._loaded: Any = None
         """What the runner runs now."""
-        self._warps = Warps(self._lanes)
+        self._warps = self._new_warps()
         self._ran: int | None = None
         """Instructions that all lanes had run when the last slice was over, if that was counted."""
 
@@ -425,20 +425,24 @@ class ParallelCPU:
         them."""
         length = self._warps.slice_of(slices.length)
         words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = length, slices.interpreted, 0
-        words[lane.PER_WARP] = self._warps.lanes
+        words[lane.PER_WARP], at_once = self._warps.lanes, self._warps.at_once
         if not self.runner.far or self._warps.settled:
-            return self.runner.run(words, self._lanes, active), None
+            return self.runner.run(words, self._lanes, active, at_once), None
         if words[lane.FRESH]:
             self._ran = 0
         elif self._ran is None:
             self._ran = _instructions(self._copied(self._summaries))
         had, before = self._ran, time.perf_counter()
-        going = self.runner.run(words, self._lanes, active)
+        going = self.runner.run(words, self._lanes, active, at_once)
         seconds = time.perf_counter() - before
         summaries = self._copied(self._summaries)
         self._ran = _instructions(summaries)
         self._warps.ran(length, self._ran - had, seconds)
         return going, summaries
+
+    def _new_warps(self) -> Warps:
+        """Lanes that share memory may wait for each other, so that none is to run behind others."""
+        return Warps(self._lanes, self.runner.most_warps if self._spacing else 0)
 
     def load_anew(self) -> None:
         """Have lanes go on by the best code that there is by now."""
@@ -458,7 +462,7 @@ class ParallelCPU:
             base = 0 if translation is None else translation.base
             self._entries = {base + 4 * at for at in np.flatnonzero(table).tolist()}
             self._loaded = wanted
-            self._warps, self._ran = Warps(self._lanes), None  # those that were settled were not counted
+            self._warps, self._ran = self._new_warps(), None  # those that were settled were not counted
         words = np.zeros(lane.RUN_WORDS, np.uint64)
         words[lane.MEMORY], words[lane.SIZE] = self._memory.address, self._size
         words[lane.LANES], words[lane.SPACING], words[lane.START] = self._lanes, self._spacing, self._start

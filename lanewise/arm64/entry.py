@@ -176,7 +176,7 @@ work:
 
 
 def _gpu_entry(translated: bool) -> str:
-    """A thread a lane, of the first threads of each warp."""
+    """A thread a lane, of the first threads of each warp, from the next lane on."""
     registers = _TRANSLATED_REGISTERS if translated else _REGISTERS
     return f"""define ptx_kernel void @{ENTRY}(ptr %run, i32 %n, ptr %traps) "nvvm.maxnreg"="{registers}" {{
 {_told()}  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -189,7 +189,8 @@ def _gpu_entry(translated: bool) -> str:
   %in_warp = and i32 %number, 31
   %in_warp.wide = zext i32 %in_warp to i64
   %ahead = mul i64 %warp.wide, %per_warp
-  %i = add i64 %ahead, %in_warp.wide
+  %within = add i64 %ahead, %in_warp.wide
+{_word(lane.NEXT, "next_lane")}  %i = add i64 %next_lane, %within
   %used = icmp ult i64 %in_warp.wide, %per_warp
   %inside = icmp ult i64 %i, %lanes
   %some = and i1 %used, %inside

@@ -38,14 +38,15 @@ LARGEST_ACCESS = 64
     RUN_WORDS,
 ) = range(25)  # fmt: skip
 """What a run is told: where memory is and how large, how many lanes, how many instructions each may run, where lanes
-are, which is next, from one lane's memory to the next (0 if they share it), whether lanes begin anew or go on, where to
-say what became of them, where breakpoints are, which part of memory is translated, and where to say that it was
-changed, with the bytes from one lane's place to the next; the address of memory's first byte, how many instructions
-each lane may run this time, and how many of them it may interpret if there is a translation; where there are answers to
-the calls that lanes stopped for (0 for none), where the table is that says which unit of the translation each word is
-an entry of, where lanes say that they could go on, and that they stopped because they had interpreted so many; where
-they count at which addresses they were not in translated code, and how many instructions they run there at most before
-they look again; and how many lanes each warp of a GPU has."""
+are, which is next (on a GPU the first of a launch, and the number of lanes is where it ends), from one lane's memory
+to the next (0 if they share it), whether lanes begin anew or go on, where to say what became of them, where
+breakpoints are, which part of memory is translated, and where to say that it was changed, with the bytes from one
+lane's place to the next; the address of memory's first byte, how many instructions each lane may run this time, and
+how many of them it may interpret if there is a translation; where there are answers to the calls that lanes stopped
+for (0 for none), where the table is that says which unit of the translation each word is an entry of, where lanes
+say that they could go on, and that they stopped because they had interpreted so many; where they count at which
+addresses they were not in translated code, and how many instructions they run there at most before they look again;
+and how many lanes each warp of a GPU has."""
 LONGEST_SLICE = 2**31 - 1
 """Instructions that a lane may run at a time: they are counted in 32 bits."""
 

@@ -77,6 +77,8 @@ class Runner(Protocol):
     """Whether each access takes long, so that many should be made at once."""
     target: Target
     """What code is compiled for."""
+    most_warps: int
+    """Warps of a GPU at a time; 0 where there are none."""
 
     def spacing(self, size: int) -> int:
         """Bytes from one lane's memory of that size to the next one's, a multiple of 16."""
@@ -87,8 +89,8 @@ class Runner(Protocol):
         Gives the table of its units.
         """
 
-    def run(self, words: Words, lanes: int, active: int) -> Going:
-        """Run all lanes as the words say, of which so many will do something, and wait."""
+    def run(self, words: Words, lanes: int, active: int, at_once: int) -> Going:
+        """Run all lanes as the words say, of which so many will do something, and wait; on a GPU so many at once."""
 
     def read(self, address: int, count: int) -> bytes:
         """Bytes of the device."""
@@ -128,6 +130,7 @@ class CpuRunner:
     """Cores take lane after lane."""
 
     far = False
+    most_warps = 0
 
     def __init__(self, device: CpuDevice) -> None:
         self._device = device
@@ -141,7 +144,7 @@ class CpuRunner:
         self._code, table = _interpreter(debugging) if wanted is None else _native(wanted, debugging)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> Going:
+    def run(self, words: Words, lanes: int, active: int, at_once: int) -> Going:
         assert self._code is not None
         words[lane.GOING] = words[lane.PAUSED] = 0
         block = np.array([words.ctypes.data], np.uint64)
@@ -204,6 +207,7 @@ class CudaRunner:
     def __init__(self, device: CudaDevice) -> None:
         self._device = device
         self.target = device.target
+        self.most_warps = device.properties.resident_threads // _WARP
         self._kernel: Any = None
 
     def spacing(self, size: int) -> int:
@@ -216,17 +220,22 @@ class CudaRunner:
         self._kernel = self._device.load_native(pieces, "arm64", ENTRY, "Q", 0)
         return table
 
-    def run(self, words: Words, lanes: int, active: int) -> Going:
+    def run(self, words: Words, lanes: int, active: int, at_once: int) -> Going:
         words[lane.GOING] = words[lane.PAUSED] = 0
-        told = self._device.array(words)
-        threads = -(-lanes // int(words[lane.PER_WARP])) * _WARP
-        self._device.launch_native(self._kernel, threads, min(_GROUP, threads), [told.address])
+        turns = np.tile(words, (-(-lanes // at_once), 1))
+        turns[:, lane.NEXT] = np.arange(0, lanes, at_once)
+        turns[:, lane.LANES] = np.minimum(turns[:, lane.NEXT] + np.uint64(at_once), lanes)
+        told = self._device.array(turns)
+        threads = -(-min(at_once, lanes) // int(words[lane.PER_WARP])) * _WARP
+        for turn in range(len(turns)):
+            address = told.address + turn * words.nbytes
+            self._device.launch_native(self._kernel, threads, min(_GROUP, threads), [address])
         try:
             self._device.synchronize()
         except KeyboardInterrupt:
             self._device.synchronize()
             raise
-        return _going(np.frombuffer(self.read(told.address, told.nbytes), np.uint64))
+        return _going(told.get().max(axis=0))
 
     def read(self, address: int, count: int) -> bytes:
         return self._device.read(address, count).tobytes()

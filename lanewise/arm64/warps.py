@@ -1,8 +1,12 @@
-"""How many lanes a warp of a GPU has: 32, or fewer where lanes go their own ways.
+"""How many lanes a warp of a GPU has, and how many lanes run at once: fewer where lanes go their own ways.
 
-Lanes of a warp that have parted wait for each other. With fewer of them in each there are more warps, which do not.
-What is best differs from program to program, so the first slices of a run are the experiment: each has half as many as
-the last, for as long as that makes lanes faster. They are as short as tells.
+Lanes of a warp that have parted wait for each other. With fewer of them in each there are more warps, which do not. And
+lanes that use much memory each are faster if the cache holds what those use that run at once: then a slice runs some of
+them, and the others behind. What is best differs from program to program, so the first slices of a run are the
+experiment: each has half as many lanes to a warp as the last, for as long as that makes lanes faster; then one lane to
+a warp, as many at once as there can be warps, and half as many. They are as short as tells.
+
+Where 16 lanes to a warp were much slower than 32, lanes are in step, and few at once would be slower still.
 """
 
 from __future__ import annotations
@@ -11,17 +15,25 @@ _ALL = 32
 _LONG_ENOUGH = 0.02
 """Seconds of a slice from which on it tells how fast lanes are."""
 _FASTER = 1.05
+_IN_STEP = 0.75
 
 
 class Warps:
-    """The number for the next slice."""
+    """The numbers for the next slice."""
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, most_warps: int = 0) -> None:
+        """Of lanes that can run one behind the other, `most_warps` run at once if each has a warp; 0 if none can."""
         self.lanes = min(_ALL, 1 << (lanes - 1).bit_length())
         """Lanes of a warp in the next slice."""
+        self.at_once = lanes
+        """Lanes that run at once."""
         self.settled = False
         """Whether there is nothing left to find out."""
-        self._best, self._rate, self._length = self.lanes, 0.0, 0
+        few = [count for count in (most_warps, most_warps // 2) if 0 < count < lanes]
+        self._few = [(1, count) for count in few]
+        """What is left to try when fewer lanes to a warp are no faster."""
+        self._halving = True
+        self._best, self._rate, self._length = (self.lanes, lanes), 0.0, 0
 
     def slice_of(self, length: int) -> int:
         """Instructions of the next slice, which might have so many: while numbers are compared, as many as before."""
@@ -32,11 +44,16 @@ class Warps:
         if self.settled or (seconds < _LONG_ENOUGH and not self._length):
             return
         self._length = length
-        if instructions / seconds < self._rate * _FASTER:
-            self.lanes, self.settled = self._best, True
-            return
-        self._best, self._rate = self.lanes, instructions / seconds
-        if self.lanes == 1:
-            self.settled = True
-        else:
+        rate, before = instructions / seconds, self._rate
+        faster = rate >= before * _FASTER
+        if faster:
+            self._best, self._rate = (self.lanes, self.at_once), rate
+        if faster and self._halving and self.lanes > 1:
             self.lanes //= 2
+            return
+        in_step = self._halving and self.lanes == _ALL // 2 and rate < before * _IN_STEP
+        if self._few and not in_step and (faster or self._halving):
+            self._halving = False
+            self.lanes, self.at_once = self._few.pop(0)
+            return
+        (self.lanes, self.at_once), self.settled = self._best, True

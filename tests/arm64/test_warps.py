@@ -1,8 +1,8 @@
-"""How many lanes a warp has: halved for as long as that is faster, by slices of one length."""
+"""How many lanes a warp has, and how many run at once: tried by slices of one length, as long as they get faster."""
 
 import numpy as np
 import pytest
-from assembler import b, program
+from assembler import b, bne, hlt, program, subs_imm
 
 import lanewise as lw
 from lanewise.arm64.slices import Slices
@@ -14,9 +14,52 @@ def settle(warps, rates, length=1000):
     lengths = []
     while not warps.settled:
         lengths.append(warps.slice_of(length))
-        warps.ran(lengths[-1], rates[warps.lanes], 1.0)
+        warps.ran(lengths[-1], rates[warps.lanes if warps.at_once == LANES else (warps.lanes, warps.at_once)], 1.0)
         length *= 4
     return lengths
+
+
+LANES = 100_000
+
+
+@pytest.mark.parametrize(
+    ("rates", "best"),
+    [
+        ({32: 100, 16: 74}, (32, LANES)),
+        ({32: 100, 16: 90, (1, 800): 95}, (32, LANES)),
+        ({32: 100, 16: 120, 8: 80, (1, 800): 130, (1, 400): 131}, (1, 800)),
+        ({32: 100, 16: 90, (1, 800): 130, (1, 400): 150}, (1, 400)),
+        ({32: 1, 16: 2, 8: 3, 4: 4, 2: 5, 1: 6, (1, 800): 6}, (1, LANES)),
+    ],
+)
+def test_few_at_once_are_tried_where_lanes_are_not_in_step(rates, best):
+    warps = Warps(LANES, 800)
+    assert len(settle(warps, rates)) == len(rates)
+    assert (warps.lanes, warps.at_once) == best
+
+
+@pytest.mark.parametrize("lanes", [300, 400, 800])
+def test_there_are_no_more_at_once_than_there_are(lanes):
+    warps = Warps(lanes, 800)
+    while not warps.settled:
+        warps.ran(1000, 10, 1.0)
+        assert warps.at_once <= lanes
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_lanes_that_run_behind_others_do_the_same(device, private):
+    """Also where the last turn has fewer of them; those that share memory never do, since they may wait for others."""
+    cpu = lw.ParallelCPU(50, 4096, "private" if private else "shared", device)
+    assert (cpu._new_warps()._few != []) == (private and device.name != "cpu" and cpu.runner.most_warps < 50)
+    cpu.load_program(program(subs_imm(0, 0, 1), bne(-1), hlt()))
+    cpu.registers = np.arange(1, 51, dtype=np.uint64)[:, None] * np.ones(32, np.uint64)
+    cpu.prepare()
+    cpu._warps.lanes, cpu._warps.at_once, cpu._warps.settled = 2, 12, True
+    result = cpu.execute(10_000)
+    assert result.stop_reasons == ["hlt"] * 50
+    assert result.cycles_per_lane.tolist() == [2 * count for count in range(1, 51)]  # the last stops it, and is not run
+    cpu.set_pc_all(0)
+    assert cpu.execute(7).stop_reasons == ["cycles"] * 50
 
 
 @pytest.mark.parametrize(
@@ -29,7 +72,7 @@ def settle(warps, rates, length=1000):
     ],
 )
 def test_the_fastest_number_that_was_tried_stays(rates, best):
-    warps = Warps(100_000)
+    warps = Warps(LANES)
     lengths = settle(warps, rates)
     assert warps.lanes == best
     assert len(lengths) == len(rates)
