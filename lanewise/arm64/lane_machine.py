@@ -83,12 +83,8 @@ class LaneMachine(Machine):
         self.emit(f"br {inside.typed}, label %{change}, label %{on}, !prof !0")
         self.start(change)
         self.emit("store atomic i64 1, ptr %modified monotonic, align 8")
-        self.changed()
         self.emit(f"br label %{on}")
         self.start(on)
-
-    def changed(self) -> None:
-        """What more is to do then."""
 
     def place(self, address: Value) -> str:
         return self.pointer(f"getelementptr i8, ptr {self._memory}, i64 {address.text}")

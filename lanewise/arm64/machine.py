@@ -68,6 +68,13 @@ class Machine(Writer):
         for name, value in zip("nzcv", (n, z, c, v), strict=True):
             self.set_flag(name, value)
 
+    flag_words = False
+    """Whether flags are words, as `flags.FlagWords` says."""
+
+    def set_flag_words(self, n: Value, z: Value, c: Value, v: Value) -> None:
+        """Set all four by words, where flags are such."""
+        raise NotImplementedError
+
     def packed(self, n: Value, z: Value, c: Value, v: Value) -> Value:
         """The four as one number: v is its lowest bit."""
         flags = known(32, 0)

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from lanewise.arm64 import lane
 from lanewise.arm64.bitmasks import logical_immediate
 from lanewise.arm64.finding import Code, fields_of, row_of
+from lanewise.arm64.flags import FlagBits, FlagWords
 from lanewise.arm64.guards import Guard, find_guards, no_guards
 from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.liveness import Uses, set_behind
@@ -56,6 +57,8 @@ class UnitTranslator(LaneMachine):
         """`owners` are the units of all blocks by where they begin; `whole` says that there is no other unit."""
         super().__init__(gpu)
         self._unit, self._owners, self._whole = unit, owners, whole
+        self._flags = FlagWords() if gpu else FlagBits()
+        self.flag_words = gpu
         self._meeting = lanes_meet(gpu)
         self._plan = copied_places(unit) if self._meeting and whole else single_places(unit)
         self._guarded = find_guards(self._plan) if self._meeting else no_guards(self._plan)
@@ -115,11 +118,20 @@ class UnitTranslator(LaneMachine):
         self.emit(f"store <2 x i64> {made}, ptr {at}")
 
     def flag(self, name: str) -> Value:
-        return self.assign(1, f"load i1, ptr {self._reads(name)}")
+        self._reads(name)
+        return self._flags.read(self, name)
 
     def set_flag(self, name: str, value: Value) -> None:
         self._compared = None
-        self.emit(f"store {value.typed}, ptr {self._writes(name)}")
+        self._writes(name)
+        self._flags.write(self, name, value)
+
+    def set_flag_words(self, n: Value, z: Value, c: Value, v: Value) -> None:
+        assert isinstance(self._flags, FlagWords)
+        self._compared = None
+        for name, number in zip("nzcv", (n, z, c, v), strict=True):
+            self._writes(name)
+            self._flags.write_word(self, name, number)
 
     def compared(self, x: Value, y: Value) -> None:
         self._compared = x, y
@@ -158,6 +170,9 @@ class UnitTranslator(LaneMachine):
         if flag.known and not flag.number:
             return
         with self._rarely(flag):
+            if self._writes_code:  # a part of the instruction has been done
+                changed = self.resize(self.assign(1, "load i1, ptr %wrote"), 64)
+                self.emit(f"atomicrmw or ptr %modified, {changed.typed} monotonic, align 8")
             self.emit(f"store {detail.typed}, ptr %at.detail")
             self._stop(reason, self.pc, self._left())
 
@@ -182,20 +197,25 @@ class UnitTranslator(LaneMachine):
         """Registers that are not put back where the unit is left, and that this block has set so far."""
         return set() if self._whole else self._uses[self._at].writes - _FLAGS
 
-    def changed(self) -> None:
-        self._writes_code = True
-        self.emit("store i1 true, ptr %wrote")
+    def _note_change(self, address: Value, count: int) -> None:
+        """What all lanes must hear of is told behind the instruction, on a way that is hardly ever gone."""
+        self._add_change(self.in_code(address, count))
 
     def fetch_anew(self) -> None:
-        self._writes_code = True
         changed = self.assign(64, "load atomic i64, ptr %modified monotonic, align 8")
-        self.emit(f"store {self.compare('ne', changed, 0).typed}, ptr %wrote")
+        self._add_change(self.compare("ne", changed, 0))
+
+    def _add_change(self, changed: Value) -> None:
+        self._writes_code = True
+        before = self.assign(1, "load i1, ptr %wrote")
+        self.emit(f"store {self.either(before, changed).typed}, ptr %wrote")
 
     def _leave_if_changed(self) -> None:
         """Behind an instruction that has changed translated code, its own block perhaps, or has heard that another lane
         did: the interpreter goes on."""
         self.head.append("%wrote = alloca i1")
         with self._rarely(self.assign(1, "load i1, ptr %wrote")):
+            self.emit("store atomic i64 1, ptr %modified monotonic, align 8")
             self._stop(LEFT, self.add(self.pc, 4), self._left(1))
 
     # --- the whole ---------------------------------------------------------------------------------------------------
@@ -244,7 +264,7 @@ class UnitTranslator(LaneMachine):
             self.emit(line)
         self.emit("%left = alloca i32")
         for name in names:
-            self.emit(f"%{name} = alloca {_type(name)}")
+            self.emit(f"%{name} = alloca {self._flags.llvm if name in _FLAGS else _type(name)}")
             self.emit(f"%at.{name} = getelementptr i8, ptr %lane, i64 {_place(name)}")
         for name, number in _CELLS.items():
             self.emit(f"%at.{name} = getelementptr i64, ptr %lane, i64 {number}")
@@ -273,17 +293,17 @@ class UnitTranslator(LaneMachine):
         return f"at_{place}" if self._guarded.first[place] is None else f"enter_{place}"
 
     def _bring(self, name: str) -> None:
-        if name in "nzcv":
+        if name in _FLAGS:
             byte = self.assign(8, f"load i8, ptr %at.{name}")
-            self.emit(f"store {self.resize(byte, 1).typed}, ptr %{name}")
+            self._flags.write(self, name, self.resize(byte, 1))
             return
         value = self.pointer(f"load {_type(name)}, ptr %at.{name}, align 8")
         self.emit(f"store {_type(name)} {value}, ptr %{name}")
 
     def _put_back(self, names: Iterable[str]) -> None:
         for name in sorted(names):
-            if name in "nzcv":
-                byte = self.resize(self.assign(1, f"load i1, ptr %{name}"), 8)
+            if name in _FLAGS:
+                byte = self.resize(self._flags.read(self, name), 8)
                 self.emit(f"store {byte.typed}, ptr %at.{name}")
                 continue
             value = self.pointer(f"load {_type(name)}, ptr %{name}")
@@ -425,7 +445,7 @@ def _out_label(at: int, target: int | None) -> str:
 
 
 def _type(name: str) -> str:
-    return "i1" if name in "nzcv" else "<2 x i64>" if name.startswith("vector") else "i64"
+    return "<2 x i64>" if name.startswith("vector") else "i64"
 
 
 def _place(name: str) -> int:

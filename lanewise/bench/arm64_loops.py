@@ -43,7 +43,7 @@ the best number; interpreted and translated."""
 def run_loops(device: Device, quick: bool) -> Iterator[Result]:
     """Rates for numbers of lanes, and the best of them."""
     gpu = device.name.startswith("cuda")
-    counts = [1, 128, 1024, 16_384, 65_536, 131_072, 262_144] if gpu else [1, device.properties.cores]
+    counts = [1, 128, 1024, 16_384, 65_536, 98_304, 131_072, 262_144] if gpu else [1, device.properties.cores]
     seconds = _QUICK_SECONDS if quick else _SECONDS
     for translated in (False, True):
         kind = "translated" if translated else "interpreted"

@@ -21,6 +21,16 @@ def sums(m: Machine, x: Value, y: Value, carry: Value) -> tuple[Value, Value, Va
     return total, carried, m.resize(m.right(signs, bits - 1), 1)
 
 
+def carry_word(m: Machine, x: Value, y: Value, total: Value) -> Value:
+    """A number whose highest bit is the carry of a sum, whatever was carried into it."""
+    return m.either(m.both(x, y), m.both(m.either(x, y), m.invert(total)))
+
+
+def overflow_word(m: Machine, x: Value, y: Value, total: Value) -> Value:
+    """A number whose highest bit says whether a sum overflowed."""
+    return m.both(m.differ(total, x), m.differ(total, y))
+
+
 def negative(m: Machine, x: Value) -> Value:
     """The sign, a bit."""
     return m.resize(m.right(x, x.bits - 1), 1)
@@ -39,7 +49,11 @@ def add_with_carry(m: Machine, f: Fields, x: Value, y: Value, *, sp: bool = Fals
         carried = m.compare("ult", total, x)
         overflow = negative(m, m.both(m.differ(total, x), m.differ(total, y)))
     if f.S.number:
-        m.set_flags(negative(m, total), m.compare("eq", total, 0), carried, overflow)
+        if m.flag_words:
+            other = m.invert(y) if subtracts else y
+            m.set_flag_words(total, total, carry_word(m, x, other, total), overflow_word(m, x, other, total))
+        else:
+            m.set_flags(negative(m, total), m.compare("eq", total, 0), carried, overflow)
         if subtracts and carry is None:
             m.compared(x, y)
     m.write(f.Rd, total, sp=sp and not f.S.number)
@@ -48,7 +62,9 @@ def add_with_carry(m: Machine, f: Fields, x: Value, y: Value, *, sp: bool = Fals
 def logical(m: Machine, f: Fields, x: Value, y: Value, *, sp: bool = False) -> None:
     """And, or, exclusive or, and with flags, by `opc`."""
     result = m.operate(("and", "or", "xor", "and")[f.opc.number], x, y)
-    if f.opc.number == 3:
+    if f.opc.number == 3 and m.flag_words:
+        m.set_flag_words(result, result, known(32, 0), known(32, 0))
+    elif f.opc.number == 3:
         m.set_flags(negative(m, result), m.compare("eq", result, 0), known(1, 0), known(1, 0))
     m.write(f.Rd, result, sp=sp)
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from lanewise.arm64.encodings.arithmetic import add_with_carry, extended, logical, negative, shifted, sums, width
+from lanewise.arm64.encodings.arithmetic import (
+    add_with_carry,
+    carry_word,
+    extended,
+    logical,
+    negative,
+    overflow_word,
+    shifted,
+    sums,
+    width,
+)
 from lanewise.arm64.encodings.row import Meaning, Row, rows
+from lanewise.arm64.flags import flag_word
 from lanewise.arm64.machine import Fields, Machine
 from lanewise.arm64.values import Value, known
 
@@ -46,7 +57,13 @@ def _compare(m: Machine, f: Fields, y: Value) -> None:
     holds = m.holds(f.cond)
     if f.op.number:
         y = m.invert(y)
-    total, carried, overflow = sums(m, m.read(f.Rn, bits), y, known(1, f.op.number))
+    x = m.read(f.Rn, bits)
+    total, carried, overflow = sums(m, x, y, known(1, f.op.number))
+    if m.flag_words:
+        words = total, total, carry_word(m, x, y, total), overflow_word(m, x, y, total)
+        given = [flag_word(bits, name, f.nzcv.number >> 3 - at & 1) for at, name in enumerate("nzcv")]
+        m.set_flag_words(*(m.select(holds, word, other) for word, other in zip(words, given, strict=True)))
+        return
     found = (negative(m, total), m.compare("eq", total, 0), carried, overflow)
     n, z, c, v = (m.select(holds, flag, m.resize(m.right(f.nzcv, 3 - at), 1)) for at, flag in enumerate(found))
     m.set_flags(n, z, c, v)
