@@ -442,7 +442,7 @@ class ParallelCPU:
 
     def _new_warps(self) -> Warps:
         """Lanes that share memory may wait for each other, so that none is to run behind others."""
-        return Warps(self._lanes, self.runner.most_warps if self._spacing else 0)
+        return Warps(self._lanes, self.runner.warps if self._spacing else 0)
 
     def load_anew(self) -> None:
         """Have lanes go on by the best code that there is by now."""

@@ -77,8 +77,10 @@ class Runner(Protocol):
     """Whether each access takes long, so that many should be made at once."""
     target: Target
     """What code is compiled for."""
-    most_warps: int
-    """Warps of a GPU at a time; 0 where there are none."""
+
+    @property
+    def warps(self) -> int:
+        """Warps that a GPU runs at a time; 0 where there are none."""
 
     def spacing(self, size: int) -> int:
         """Bytes from one lane's memory of that size to the next one's, a multiple of 16."""
@@ -130,7 +132,7 @@ class CpuRunner:
     """Cores take lane after lane."""
 
     far = False
-    most_warps = 0
+    warps = 0
 
     def __init__(self, device: CpuDevice) -> None:
         self._device = device
@@ -207,8 +209,12 @@ class CudaRunner:
     def __init__(self, device: CudaDevice) -> None:
         self._device = device
         self.target = device.target
-        self.most_warps = device.properties.resident_threads // _WARP
         self._kernel: Any = None
+
+    @property
+    def warps(self) -> int:
+        """By the registers of the code that is loaded."""
+        return 0 if self._kernel is None else self._device.threads_at_once(self._kernel, _GROUP) // _WARP
 
     def spacing(self, size: int) -> int:
         """An odd number of lines: with an even one, what lanes have at the same address would meet in few sets of a

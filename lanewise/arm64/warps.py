@@ -4,7 +4,7 @@ Lanes of a warp that have parted wait for each other. With fewer of them in each
 lanes that use much memory each are faster if the cache holds what those use that run at once: then a slice runs some of
 them, and the others behind. What is best differs from program to program, so the first slices of a run are the
 experiment: each has half as many lanes to a warp as the last, for as long as that makes lanes faster; then one lane to
-a warp, as many at once as there can be warps, and half as many. They are as short as tells.
+a warp, and twice as many at once as there can be warps, or just as many. They are as short as tells.
 
 Where 16 lanes to a warp were much slower than 32, lanes are in step, and few at once would be slower still.
 """
@@ -21,15 +21,15 @@ _IN_STEP = 0.75
 class Warps:
     """The numbers for the next slice."""
 
-    def __init__(self, lanes: int, most_warps: int = 0) -> None:
-        """Of lanes that can run one behind the other, `most_warps` run at once if each has a warp; 0 if none can."""
+    def __init__(self, lanes: int, warps: int = 0) -> None:
+        """A GPU has so many `warps` at a time; 0 if lanes cannot run one behind the other."""
         self.lanes = min(_ALL, 1 << (lanes - 1).bit_length())
         """Lanes of a warp in the next slice."""
         self.at_once = lanes
         """Lanes that run at once."""
         self.settled = False
         """Whether there is nothing left to find out."""
-        few = [count for count in (most_warps, most_warps // 2) if 0 < count < lanes]
+        few = [count for count in (2 * warps, warps) if 0 < count < lanes]
         self._few = [(1, count) for count in few]
         """What is left to try when fewer lanes to a warp are no faster."""
         self._halving = True

@@ -33,27 +33,29 @@ LANES = 100_000
     ],
 )
 def test_few_at_once_are_tried_where_lanes_are_not_in_step(rates, best):
-    warps = Warps(LANES, 800)
+    warps = Warps(LANES, 400)
     assert len(settle(warps, rates)) == len(rates)
     assert (warps.lanes, warps.at_once) == best
 
 
 @pytest.mark.parametrize("lanes", [300, 400, 800])
 def test_there_are_no_more_at_once_than_there_are(lanes):
-    warps = Warps(lanes, 800)
+    warps = Warps(lanes, 400)
     while not warps.settled:
         warps.ran(1000, 10, 1.0)
         assert warps.at_once <= lanes
 
 
 @pytest.mark.parametrize("private", [True, False])
-def test_lanes_that_run_behind_others_do_the_same(device, private):
+def test_lanes_that_run_behind_others_do_the_same(device, private, monkeypatch):
     """Also where the last turn has fewer of them; those that share memory never do, since they may wait for others."""
     cpu = lw.ParallelCPU(50, 4096, "private" if private else "shared", device)
-    assert (cpu._new_warps()._few != []) == (private and device.name != "cpu" and cpu.runner.most_warps < 50)
     cpu.load_program(program(subs_imm(0, 0, 1), bne(-1), hlt()))
     cpu.registers = np.arange(1, 51, dtype=np.uint64)[:, None] * np.ones(32, np.uint64)
     cpu.prepare()
+    assert (cpu.runner.warps > 0) == cpu.runner.far
+    monkeypatch.setattr(type(cpu.runner), "warps", 10)
+    assert (cpu._new_warps()._few != []) == private
     cpu._warps.lanes, cpu._warps.at_once, cpu._warps.settled = 2, 12, True
     result = cpu.execute(10_000)
     assert result.stop_reasons == ["hlt"] * 50
