@@ -13,7 +13,7 @@ from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble
 from lanewise.compiler.targets import Target
 from lanewise.compiler.underway import compiling, what_is_compiled
 from lanewise.compiler.unrolling import UNROLLED
-from lanewise.compiler.workers import Job, WorkerPool, compile_guest
+from lanewise.compiler.workers import Job, WorkerPool, compile_each, compile_guest
 
 __all__ = [
     "OPTIMISED",
@@ -30,6 +30,7 @@ __all__ = [
     "assemble",
     "assemble_piece",
     "bundle",
+    "compile_each",
     "compile_guest",
     "compile_module",
     "compile_outliving",

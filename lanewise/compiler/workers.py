@@ -71,6 +71,11 @@ def compile_guest(
     return [outcome for outcome in outcomes if isinstance(outcome, bytes)]
 
 
+def compile_each(jobs: Sequence[Job]) -> list[bytes | CompileError]:
+    """The same without a cache, and for each job its code or why there is none."""
+    return _shared_pool().compile(jobs, cache=None)
+
+
 class WorkerPool:
     """Worker processes that start when they are needed and end with `close`, with the `with` block or with Python."""
 

@@ -301,6 +301,10 @@ class CudaDevice(Device):
         self._guard(self._engine_now().launch, kernel.handle, groups, group_size, threads, values, stream)
         return CudaLaunch(self)
 
+    def assemble_ahead(self, programs: Sequence[Sequence[bytes]], name: str) -> None:
+        """Have machine code for programs that `load_native` will load, on all cores where that is possible."""
+        self._guard(self._engine_now().assemble_ahead, [bundle(ptx) for ptx in programs], name)
+
     def threads_at_once(self, kernel: NativeKernel, group_size: int) -> int:
         """How many threads of a kernel the GPU has room for, by the registers that each of them takes."""
         groups = int(self._guard(self._engine_now().groups_at_once, kernel.handle, group_size))

@@ -6,6 +6,7 @@ engine of `cuda_remote` runs another copy of this one in a process of its own.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import re
 import struct
@@ -116,6 +117,9 @@ class Engine(Protocol):
 
     def fill(self, address: int, byte: int, nbytes: int) -> None:
         """Set bytes, in order with launches."""
+
+    def assemble_ahead(self, programs: Sequence[bytes], name: str) -> None:
+        """Have machine code for programs that will be loaded, on all cores where that is possible."""
 
     def frame_bytes(self, handle: Any) -> int:
         """Stack that the largest frame among the functions of a loaded kernel's program takes."""
@@ -345,26 +349,36 @@ class LocalEngine:
         found = self._api.cuOccupancyMaxActiveBlocksPerMultiprocessor(handle.function, group_size, 0)
         return int(self._check(found))
 
-    def _assembled(self, ptx: bytes, name: str) -> bytes:
+    def _assembled(self, ptx: bytes, name: str, least: int = _WORTH_ASSEMBLING) -> bytes:
         """Machine code for this GPU, from the cache or by the driver's own linker: no toolkit is needed."""
         version, cache = self._check(self._api.cuDriverGetVersion()), default_cache()
         key = Cache.key_of("cubin", str(version), str(self.describe()["name"]), ptx)
         cubin = cache.get(key)
         if cubin is None:
-            cubin = self._linked(unbundle(ptx), name)
+            cubin = self._linked(unbundle(ptx), name, least)
             cache.put(key, cubin)
         return cubin
 
-    def _linked(self, pieces: list[bytes], name: str) -> bytes:
-        """Machine code of a program; the pieces of a large one are assembled on all cores if ptxas is there.
+    def assemble_ahead(self, programs: Sequence[bytes], name: str) -> None:
+        if find_ptxas() is not None:
+            with ThreadPoolExecutor(settings.cpu_threads()) as pool:
+                list(pool.map(lambda ptx: self._assemble_one(ptx, name), programs))
 
-        Without it the driver assembles one after the other. Machine code alone is a whole program.
+    def _assemble_one(self, ptx: bytes, name: str) -> None:
+        self._enter()
+        with contextlib.suppress(CompileError):  # whoever loads it hears why
+            self._assembled(ptx, name, least=1)
+
+    def _linked(self, pieces: list[bytes], name: str, least: int) -> bytes:
+        """Machine code of a program; the pieces of a large one, `least` or more, are assembled on all cores by ptxas.
+
+        Where that is not there the driver assembles one after the other. Machine code alone is a whole program.
         """
         if len(pieces) == 1 and pieces[0].startswith(_MACHINE_CODE):
             return pieces[0]  # the linker would take code that is not to be linked for nothing, and say nothing
         # The functions that a kernel calls must do with its registers.
         registers = max((int(found[1]) for part in pieces for found in _MOST_REGISTERS.finditer(part)), default=0)
-        if len(pieces) >= _WORTH_ASSEMBLING and find_ptxas() is not None:
+        if len(pieces) >= least and find_ptxas() is not None:
             facts = self.describe()
             sm = facts["major"] * 10 + facts["minor"]
             try:

@@ -132,6 +132,9 @@ class RemoteEngine:
     def frame_bytes(self, handle: int) -> int:
         return int(self._call("frame_bytes", handle)[0])
 
+    def assemble_ahead(self, programs: Sequence[bytes], name: str) -> None:
+        """Each is assembled when it is loaded."""
+
     def groups_at_once(self, handle: int, group_size: int) -> int:
         return int(self._call("groups_at_once", handle, group_size)[0])
 

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -20,6 +20,7 @@ from lanewise.compiler import (
     Job,
     Target,
     bundle,
+    compile_each,
     compile_guest,
     compile_outliving,
     compiling,
@@ -40,6 +41,7 @@ GPU_LEVEL_LARGE = 1
 """How much large modules are optimised for a GPU: their makers have done most of it, and assembling takes long."""
 LARGE = 64 * 1024
 """Bytes of code from which a module counts as large."""
+_SEVERAL = 2
 _CPU_PART = 24 * 1024
 _GPU_PART = 10 * 1024
 _GPU_WHOLE = 16 * 1024
@@ -77,6 +79,27 @@ def compile_parts(
         codes = compile_guest(_jobs(target, level, parts), cache=None)
     cache.put(key, bundle(codes))
     return codes
+
+
+def compile_ahead(
+    module: Module, target: Target, level: int, programs: Mapping[str, Callable[[], Sequence[Part]]]
+) -> None:
+    """Make the code of several programs of a module at the same time, by their names, for `compile_parts` to find.
+
+    What fails is left to it: it says why.
+    """
+    cache = default_cache()
+    missing = {name: parts for name, parts in programs.items() if cache.get(_key(module, name, target, level)) is None}
+    if len(missing) < _SEVERAL:
+        return
+    jobs = {name: _jobs(target, level, parts) for name, parts in missing.items()}
+    with compiling("the program in several ways"):
+        codes = iter(compile_each([job for group in jobs.values() for job in group]))
+    for name, group in jobs.items():
+        made = [next(codes) for _ in group]
+        found = [code for code in made if isinstance(code, bytes)]
+        if len(found) == len(made):
+            cache.put(_key(module, name, target, level), bundle(found))
 
 
 def optimise_parts(

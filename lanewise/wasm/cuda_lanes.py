@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
 import threading
@@ -23,7 +24,7 @@ from lanewise.wasm.build import Build, check_choices, gpu_build
 from lanewise.wasm.compile import code_bytes, part_count
 from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
-from lanewise.wasm.lane_code import lane_code
+from lanewise.wasm.lane_code import lane_code, lane_codes_ahead
 from lanewise.wasm.lane_setup import lane_choices, references_alone, uses_atomics
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
@@ -38,6 +39,7 @@ _HOPELESS = 1.5
 _NEAR = 1.1
 _LONG_SECONDS = 0.25
 """It is tried once more if it is that near the best, or took so little that memory that is new may have slowed it."""
+_NAME = "lanes"
 _BLOCKS = 64
 """What was told to so many runs is kept on the device."""
 
@@ -79,6 +81,8 @@ class CudaLanes:
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
         self._blocks: dict[bytes, DeviceArray] = {}
         self._kept = threading.local()
+        self._ahead: set[Build] = set()
+        """Builds that have been made for trials."""
         self.divergence = Divergence()
         """How far lanes were in step, in builds with `stats`."""
 
@@ -89,10 +93,22 @@ class CudaLanes:
             if key not in self._loaded:
                 made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
                 stack = STACK_BYTES if made.facts.can_stop else 0
-                kernel = self._device.load_native(made.codes, "lanes", ENTRY, "Q", stack)
+                kernel = self._device.load_native(made.codes, _NAME, ENTRY, "Q", stack)
                 stack_room(kernel, STACK_BYTES)  # raises if there is too little
                 self._loaded[key] = kernel, made.facts
             return self._loaded[key]
+
+    def _make_ahead(self, scalars: tuple[bool, ...], places: Sequence[Placement]) -> None:
+        """Make all code at the same time that placements need."""
+        builds = [build for build in dict.fromkeys(map(self._placed, places)) if build not in self._ahead]
+        self._ahead.update(builds)
+        lane_codes_ahead(self._module, self._index, builds, scalars, self._device.target, self._level)
+        programs = []
+        for build in builds:
+            with contextlib.suppress(CompileError):  # a trial of it says so
+                made = lane_code(self._module, self._index, build, scalars, self._device.target, self._level)
+                programs.append(made.codes)
+        self._device.assemble_ahead(programs, _NAME)
 
     def _loads(self, scalars: tuple[bool, ...], build: Build) -> bool:
         """Whether a build for a trial can be used: nobody asked for it, so it must not fail a call."""
@@ -236,8 +252,9 @@ class CudaLanes:
         results = [device.zeros(shape, DTYPES[kind]) for kind in self._module.functions[self._index].results]
         taken: dict[Placement, float] = {}
         fresh = Known()
-        to_try = [USUAL]
+        to_try = [USUAL, *(fresh.untried(self._reach) if places is None else places)]
         while to_try:
+            self._make_ahead(scalars, to_try)
             place = to_try.pop(0)
             best = min(taken.values(), default=math.inf)
             most = _HOPELESS * best
@@ -257,10 +274,7 @@ class CudaLanes:
             ratio = taken[USUAL] / taken[place]
             self._tuner.learn(place, ratio)
             fresh.ratios[place] = ratio
-            if places is None:
-                to_try = fresh.untried(self._reach)
-            elif place == USUAL:
-                to_try = [one for one in places if one != USUAL]
+            to_try = fresh.untried(self._reach) if places is None else [one for one in to_try if one != USUAL]
         self._tuner.save()
         return {str(place): seconds for place, seconds in taken.items() if seconds < math.inf}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ from lanewise.wasm.compile import (
     Later,
     cached_text,
     code_bytes,
+    compile_ahead,
     compile_parts,
     is_cached,
     optimise_parts,
@@ -42,6 +43,28 @@ def lane_code(
     module: Module, index: int, build: Build, scalars: tuple[bool, ...], target: Target, level: int | None
 ) -> LaneCode:
     """Compile one function of a module for many lanes."""
+    name, program = _lane_program(module, index, build, scalars)
+    return code_of(module, name, program, target, level)
+
+
+def lane_codes_ahead(
+    module: Module, index: int, builds: Iterable[Build], scalars: tuple[bool, ...], target: Target, level: int | None
+) -> None:
+    """Compile a function that needs an instance in several builds at the same time, for `lane_code` to find."""
+    count, chosen = part_count(module, target), usual_level(module, target) if level is None else level
+    programs = dict(_lane_program(module, index, build, scalars) for build in builds)
+    parts = {name: functools.partial(_parts, program, count) for name, program in programs.items()}
+    compile_ahead(module, target, chosen, parts)
+
+
+def _parts(program: Callable[[], LaneProgram], count: int) -> list[Part]:
+    return program().parts(count)
+
+
+def _lane_program(
+    module: Module, index: int, build: Build, scalars: tuple[bool, ...]
+) -> tuple[str, Callable[[], LaneProgram]]:
+    """What the code of a build is known by, and its program."""
 
     def program() -> LaneProgram:
         from lanewise.wasm.lanes import LaneProgram  # the compiler, which cached code does without
@@ -50,7 +73,7 @@ def lane_code(
         check_imports(made)
         return made
 
-    return code_of(module, f"lanes {index} {scalars} {build.key}", program, target, level)
+    return f"lanes {index} {scalars} {build.key}", program
 
 
 def code_of(

@@ -9,8 +9,9 @@ from test_builds import PROGRAMS
 
 import lanewise as lw
 from lanewise.compiler import Target
+from lanewise.wasm import compile
 from lanewise.wasm.build import gpu_build
-from lanewise.wasm.lane_code import lane_code
+from lanewise.wasm.lane_code import lane_code, lane_codes_ahead
 from lanewise.wasm.lane_setup import lane_choices
 
 GPU = Target.nvptx(90)
@@ -90,6 +91,16 @@ def test_others_are_compiled_as_before(tmp_path, monkeypatch):
     ptx_of(TABLE_ON_THE_STACK, unrolled=True)
     monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path / "other"))
     assert ptx_of(DEEP) == before
+
+
+def test_several_builds_are_made_at_once_and_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path))
+    model = lw.load(DEEP).model
+    usual = {"alignment": "exit", "lanes": True} | lane_choices(model)
+    builds = [gpu_build(**usual, layout=layout) for layout in ("flat", "interleaved", "words")]
+    lane_codes_ahead(model, 0, builds, (False,), GPU, None)
+    monkeypatch.setattr(compile, "compile_guest", None)
+    assert len({lane_code(model, 0, build, (False,), GPU, None).codes[0] for build in builds}) == 3
 
 
 def test_what_is_too_large_however_little_is_unrolled_has_its_loops_as_usual():
