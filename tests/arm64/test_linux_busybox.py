@@ -75,3 +75,16 @@ def test_applets(busybox, qemu, tmp_path, applet, stdin):
     assert not found.unknown_calls
     names = [sorted(str(one.relative_to(folder)) for one in folder.rglob("*")) for folder in (here, there)]
     assert names[0] == names[1]
+
+
+@pytest.mark.parametrize(
+    "applet", [["sort", "-n", "-"], ["sha256sum"], ["awk", "{s += $1} END {print s}"], ["gzip", "-c"], ["tac"]]
+)
+def test_lanes_of_every_device_do_what_one_does_on_a_cpu(busybox, device, applet):
+    """What that does, qemu has a say in above."""
+    argv = [["busybox", *applet], ["busybox", "sed", "-e", "s/1/one/"], ["busybox", "sh", "-c", "read x; echo $x"]]
+    given = [LINES[number:] for number in range(3)]
+    wanted = [run_linux(busybox, argv=argv[at], stdin=given[at], device="cpu", timeout=60)[0] for at in range(3)]
+    found = run_linux(busybox, argv=argv, stdin=given, lanes=3, device=device, timeout=100)
+    for at in range(3):
+        assert (found[at].returncode, found[at].stdout, found[at].stderr) == (0, wanted[at].stdout, b"")
