@@ -4,7 +4,8 @@ Lanes of a warp that have parted wait for each other. With fewer of them in each
 lanes that use much memory each are faster if the cache holds what those use that run at once: then a slice runs some of
 them, and the others behind. What is best differs from program to program, so the first slices of a run are the
 experiment: each has half as many lanes to a warp as the last, for as long as that makes lanes faster; then one lane to
-a warp, and twice as many at once as there can be warps, or just as many. They are as short as tells.
+a warp, and twice as many at once as there can be warps, or just as many. They are as short as tells. The first of them
+is no measure for others, since lanes begin in step.
 
 Where 16 lanes to a warp were much slower than 32, lanes are in step, and few at once would be slower still.
 """
@@ -43,7 +44,10 @@ class Warps:
         """Hear what a slice of so many instructions did: those of all lanes, and the time."""
         if self.settled or (seconds < _LONG_ENOUGH and not self._length):
             return
-        self._length = length
+        if not self._length:  # lanes begin in step, and part later: the first that tells is not compared
+            self._length = length
+            return
+        self._length = min(self._length, length)
         rate, before = instructions / seconds, self._rate
         faster = rate >= before * _FASTER
         if faster:

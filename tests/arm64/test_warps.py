@@ -10,7 +10,8 @@ from lanewise.arm64.warps import Warps
 
 
 def settle(warps, rates, length=1000):
-    """Slices that run at these rates, by lanes of a warp; the lengths that they had."""
+    """Slices that run at these rates, by lanes of a warp, behind one that begins; the lengths that they had."""
+    warps.ran(warps.slice_of(length), 1e9, 1.0)
     lengths = []
     while not warps.settled:
         lengths.append(warps.slice_of(length))
