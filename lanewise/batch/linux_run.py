@@ -178,24 +178,25 @@ class LinuxRun:
     def _outcome(self, wave: Wave, first: int, number: int, seconds: float) -> LaneOutcome:
         found = wave.outcome(number)
         kind, trap = described(found)
-        outcome = self._told(first + number, found, kind, trap, seconds)
         self._remarks.look(wave, number, found)
-        self._remarks.add(outcome, found.unknown_calls, wave.processes[number].heap.refused)
-        return outcome
+        return self._told(wave, first, number, found, kind, trap, seconds)
 
-    def _told(self, lane: int, found: Outcome, kind: str | None, trap: str | None, seconds: float) -> LaneOutcome:
+    def _told(
+        self, wave: Wave, first: int, number: int, found: Outcome, kind: str | None, trap: str | None, seconds: float
+    ) -> LaneOutcome:
         if not self.task.streaming:
             self.backlog.take(len(found.stdout) + len(found.stderr))
-        return LaneOutcome(
-            lane, found.exit_code, trap, kind, seconds, found.stdout, found.stderr, found.signal, found.instructions
-        )
+        code, signal, ran = found.exit_code, found.signal, found.instructions
+        outcome = LaneOutcome(first + number, code, trap, kind, seconds, found.stdout, found.stderr, signal, ran)
+        self._remarks.add(outcome, found.unknown_calls, wave.processes[number].heap.refused)
+        return outcome
 
     def _cut_off(self, wave: Wave, left: list[int], first: int, seconds: float) -> list[LaneOutcome]:
         """Lanes that were running when the run was ended."""
         assert self._wish is not None
         kind = next(words for wish, words in CUT_OFF_BY.items() if self._wish.startswith(wish))
         wave.serving.end_all(kind)
-        return [self._told(first + number, wave.outcome(number), kind, kind, seconds) for number in left]
+        return [self._told(wave, first, number, wave.outcome(number), kind, kind, seconds) for number in left]
 
 
 class KeptOutput(Sink):

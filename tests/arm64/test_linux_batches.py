@@ -143,6 +143,7 @@ def test_calls_that_are_not_offered_are_told_of_by_name_and_number_once_each(bui
     assert run(capfd, "--quiet", "--lanes", 20, build("unknown"))[2] == f"gpu-run: {many}\n"
     two = lw.run(build("unknown"), lanes=2, device="cpu").remarks
     assert two == (f"{begin}socket (198) 6 times, clone (220) twice, 999 twice, 1000 twice; they gave ENOSYS",)
+    assert run(capfd, "--timeout", "1s", build("unknown"), "on")[2] == f"gpu-run: time-out after 1 s\n{message}"
 
 
 def test_who_fails_for_want_of_memory_is_told_what_to_do(build, capfd):
