@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 from typing import Any
 
@@ -67,3 +68,22 @@ def address_range(address: Any, count: Any, size: int, start: int = 0) -> int:
         where = f" from {start:#x} on" if start else ""
         raise ArgumentError(f"{length:,} bytes at address {number:#x} do not fit a memory of {size:,} bytes{where}")
     return number
+
+
+def shaped(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray[Any, Any]:
+    """Whole numbers of a shape, in 64 bits each."""
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        raise ArgumentError(f"{what} have rows of different lengths; the shape must be {shape}") from None
+    if found.shape != shape:
+        kind = f"have the shape {found.shape}" if found.dtype.kind in "iuf" else f"are of type {type(value).__name__}"
+        raise ArgumentError(f"{what} {kind}; whole numbers of the shape {shape} are wanted")
+    if found.dtype.kind in "fO":
+        # Lists of small numbers and of those beyond 2**63 are floating point to NumPy.
+        each = np.array(value, object)
+        if all(isinstance(one, numbers.Integral) and -(2**63) <= int(one) < 2**64 for one in each.flat):
+            return np.array([int(one) & 2**64 - 1 for one in each.flat], np.uint64).reshape(shape)
+    if found.dtype.kind not in "iu":
+        raise ArgumentError(f"{what} are of type {found.dtype}; they are whole numbers")
+    return found.astype(np.uint64)

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from lanewise.arm64 import lane
-from lanewise.arm64.arguments import address_range, content_of, lane_number, listed, memory_choice, whole
+from lanewise.arm64.arguments import address_range, content_of, lane_number, listed, memory_choice, shaped, whole
 from lanewise.arm64.debugging import Debugger
-from lanewise.arm64.machine import HLT, REASONS
+from lanewise.arm64.machine import HLT, REASONS, RUNNING
 from lanewise.arm64.result import ExecutionResult
 from lanewise.arm64.runners import Wanted, runner_for
 from lanewise.arm64.slices import Going, Slices
@@ -183,9 +183,9 @@ class ParallelCPU:
         found = self.get_lane_vectors(number)
         if isinstance(vectors, dict):
             for at, value in vectors.items():
-                found[whole(at, "the number of a vector", 0, 31)] = _shaped(value, (2,), f"the words of vector {at}")
+                found[whole(at, "the number of a vector", 0, 31)] = shaped(value, (2,), f"the words of vector {at}")
         else:
-            found[:] = _shaped(vectors, found.shape, "vectors")
+            found[:] = shaped(vectors, found.shape, "vectors")
         self._set(number, lane.VECTORS, found.reshape(-1))
 
     def get_lane_flags(self, number: int) -> tuple[bool, bool, bool, bool]:
@@ -213,8 +213,8 @@ class ParallelCPU:
 
     @vectors.setter
     def vectors(self, value: Any) -> None:
-        shaped = _shaped(value, (self._lanes, 32, 2), "vectors")
-        self._set_all(lane.VECTORS, 64, shaped.reshape(self._lanes, 64), "vectors")
+        rows = shaped(value, (self._lanes, 32, 2), "vectors")
+        self._set_all(lane.VECTORS, 64, rows.reshape(self._lanes, 64), "vectors")
 
     @property
     def pcs(self) -> Array:
@@ -223,7 +223,7 @@ class ParallelCPU:
 
     @pcs.setter
     def pcs(self, value: Any) -> None:
-        self._set_all(lane.PC, 1, _shaped(value, (self._lanes,), "pcs").reshape(-1, 1), "pcs")
+        self._set_all(lane.PC, 1, shaped(value, (self._lanes,), "pcs").reshape(-1, 1), "pcs")
         self._set_all(lane.SPECIAL["passed"], 1, np.zeros((self._lanes, 1), np.uint64), "passed")
 
     @property
@@ -233,7 +233,7 @@ class ParallelCPU:
 
     @flags.setter
     def flags(self, value: Any) -> None:
-        words = _shaped(value, (self._lanes,), "flags") & np.uint64(lane.FLAG_BITS)
+        words = shaped(value, (self._lanes,), "flags") & np.uint64(lane.FLAG_BITS)
         self._set_all(lane.FLAGS, 1, words.reshape(-1, 1), "flags")
 
     @property
@@ -243,7 +243,7 @@ class ParallelCPU:
 
     @fpcr.setter
     def fpcr(self, value: Any) -> None:
-        self._set_floating(_shaped(value, (self._lanes,), "fpcr"), self.fpsr)
+        self._set_floating(shaped(value, (self._lanes,), "fpcr"), self.fpsr)
 
     @property
     def fpsr(self) -> Array:
@@ -252,7 +252,7 @@ class ParallelCPU:
 
     @fpsr.setter
     def fpsr(self, value: Any) -> None:
-        self._set_floating(self.fpcr, _shaped(value, (self._lanes,), "fpsr"))
+        self._set_floating(self.fpcr, shaped(value, (self._lanes,), "fpsr"))
 
     def _set_floating(self, fpcr: Array, fpsr: Array) -> None:
         """Set both; bits that they do not have stay 0, as when a program sets them."""
@@ -273,7 +273,7 @@ class ParallelCPU:
 
     def _set_all(self, word: int, count: int, value: Any, what: str) -> None:
         states = self._copied(self._states)
-        states[:, word : word + count] = _shaped(value, (self._lanes, count), what)
+        states[:, word : word + count] = shaped(value, (self._lanes, count), what)
         self.runner.write(self._states.address, states.tobytes())
 
     # --- memory ------------------------------------------------------------------------------------------------------
@@ -394,13 +394,15 @@ class ParallelCPU:
         limit = whole(max_cycles, "max_cycles", 1, 2**63)
         words = self._told()
         words[lane.LIMIT] = limit
-        slices, start = Slices(), time.perf_counter()
+        slices, start, active = Slices(), time.perf_counter(), self._lanes
         while True:
             before = time.perf_counter()
-            going, _ = self._run_slice(words, slices, self._lanes)
+            going, _ = self._run_slice(words, slices, active)
             words[lane.FRESH] = 0
             if not going.some:
                 break
+            if self._warps.at_once < self._lanes:  # the last of them need not wait for each other
+                active = int((self._copied(self._summaries)[:, lane.SUMMARY.index(lane.REASON)] == RUNNING).sum())
             slices.adapt(time.perf_counter() - before, _SLICE_SECONDS, full=True, paused=going.paused)
         elapsed = time.perf_counter() - start
         pcs, cycles, reasons, details = self._copied(self._summaries).T[:4].copy()
@@ -481,21 +483,3 @@ class ParallelCPU:
 def _instructions(summaries: Array) -> int:
     """How many all lanes have run."""
     return int(summaries[:, lane.SUMMARY.index(lane.CYCLES)].sum())
-
-
-def _shaped(value: Any, shape: tuple[int, ...], what: str) -> Array:
-    try:
-        found = np.asarray(value)
-    except ValueError:
-        raise ArgumentError(f"{what} have rows of different lengths; the shape must be {shape}") from None
-    if found.shape != shape:
-        kind = f"have the shape {found.shape}" if found.dtype.kind in "iuf" else f"are of type {type(value).__name__}"
-        raise ArgumentError(f"{what} {kind}; whole numbers of the shape {shape} are wanted")
-    if found.dtype.kind in "fO" and not isinstance(value, np.ndarray):
-        # Lists of small numbers and of those beyond 2**63 are floating point to NumPy.
-        each = np.array(value, object)
-        if all(isinstance(one, int) and -(2**63) <= one < 2**64 for one in each.flat):
-            return (each & (2**64 - 1)).astype(np.uint64)
-    if found.dtype.kind not in "iu":
-        raise ArgumentError(f"{what} are of type {found.dtype}; they are whole numbers")
-    return found.astype(np.uint64)

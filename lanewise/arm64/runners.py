@@ -228,15 +228,17 @@ class CudaRunner:
 
     def run(self, words: Words, lanes: int, active: int, at_once: int) -> Going:
         words[lane.GOING] = words[lane.PAUSED] = 0
+        if active <= at_once:  # wherever they are among the others, who do nothing
+            at_once = lanes
         turns = np.tile(words, (-(-lanes // at_once), 1))
         turns[:, lane.NEXT] = np.arange(0, lanes, at_once)
         turns[:, lane.LANES] = np.minimum(turns[:, lane.NEXT] + np.uint64(at_once), lanes)
         told = self._device.array(turns)
         threads = -(-min(at_once, lanes) // int(words[lane.PER_WARP])) * _WARP
-        for turn in range(len(turns)):
-            address = told.address + turn * words.nbytes
-            self._device.launch_native(self._kernel, threads, min(_GROUP, threads), [address])
         try:
+            for turn in range(len(turns)):
+                address = told.address + turn * words.nbytes
+                self._device.launch_native(self._kernel, threads, min(_GROUP, threads), [address])
             self._device.synchronize()
         except KeyboardInterrupt:
             self._device.synchronize()

@@ -169,10 +169,8 @@ class UnitTranslator(LaneMachine):
     def stop_if(self, flag: Value, reason: int, detail: Value) -> None:
         if flag.known and not flag.number:
             return
+        assert not self._writes_code, "all accesses are checked before any is made, or nobody hears of changed code"
         with self._rarely(flag):
-            if self._writes_code:  # a part of the instruction has been done
-                changed = self.resize(self.assign(1, "load i1, ptr %wrote"), 64)
-                self.emit(f"atomicrmw or ptr %modified, {changed.typed} monotonic, align 8")
             self.emit(f"store {detail.typed}, ptr %at.detail")
             self._stop(reason, self.pc, self._left())
 

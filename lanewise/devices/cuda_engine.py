@@ -170,7 +170,8 @@ class LocalEngine:
         self._context = self._check(api.cuDevicePrimaryCtxRetain(self._handle))
         self._lock = threading.Lock()
         self._staging = threading.Lock()
-        self._stage = 0
+        self._stage: int | None = None
+        """Where arrays come to the host, once that is needed."""
         self._functions: list[CudaFunction] = []
         self._images: dict[bytes, Any] = {}
         self._enter()
@@ -276,14 +277,16 @@ class LocalEngine:
 
     def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
         self._enter()
-        if not _STAGED_FROM <= target.nbytes <= _STAGED_BYTES:
-            self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
-            return
         with self._staging:
-            if not self._stage:
-                self._stage = int(self._check(self._api.cuMemHostAlloc(_STAGED_BYTES, 0)))
-            self._check(self._api.cuMemcpyDtoH(self._stage, address, target.nbytes))
-            ctypes.memmove(target.ctypes.data, self._stage, target.nbytes)
+            staged = _STAGED_FROM <= target.nbytes <= _STAGED_BYTES
+            if staged and self._stage is None:
+                status, place = self._api.cuMemHostAlloc(_STAGED_BYTES, 0)
+                self._stage = 0 if status else int(place)  # where there is none, it goes without
+            if staged and self._stage:
+                self._check(self._api.cuMemcpyDtoH(self._stage, address, target.nbytes))
+                ctypes.memmove(target.ctypes.data, self._stage, target.nbytes)
+                return
+        self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
 
     def peek(self, target: np.ndarray[Any, Any], address: int) -> None:
         self._enter()
@@ -360,7 +363,8 @@ class LocalEngine:
         return cubin
 
     def assemble_ahead(self, programs: Sequence[bytes], name: str) -> None:
-        if find_ptxas() is not None:
+        # The pieces of large programs are assembled on all cores as they are, and would be on more than there are.
+        if find_ptxas() is not None and all(len(unbundle(ptx)) < _WORTH_ASSEMBLING for ptx in programs):
             with ThreadPoolExecutor(settings.cpu_threads()) as pool:
                 list(pool.map(lambda ptx: self._assemble_one(ptx, name), programs))
 

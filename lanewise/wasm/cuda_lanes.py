@@ -40,6 +40,8 @@ _NEAR = 1.1
 _LONG_SECONDS = 0.25
 """It is tried once more if it is that near the best, or took so little that memory that is new may have slowed it."""
 _NAME = "lanes"
+_KEPT_WORDS = 1 << 20
+"""Elements up to which there is memory of the host for what became of them."""
 _BLOCKS = 64
 """What was told to so many runs is kept on the device."""
 
@@ -81,8 +83,8 @@ class CudaLanes:
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
         self._blocks: dict[bytes, DeviceArray] = {}
         self._kept = threading.local()
-        self._ahead: set[Build] = set()
-        """Builds that have been made for trials."""
+        self._ahead: set[tuple[tuple[bool, ...], Build]] = set()
+        """What has been made for trials."""
         self.divergence = Divergence()
         """How far lanes were in step, in builds with `stats`."""
 
@@ -100,8 +102,8 @@ class CudaLanes:
 
     def _make_ahead(self, scalars: tuple[bool, ...], places: Sequence[Placement]) -> None:
         """Make all code at the same time that placements need."""
-        builds = [build for build in dict.fromkeys(map(self._placed, places)) if build not in self._ahead]
-        self._ahead.update(builds)
+        builds = [build for build in dict.fromkeys(map(self._placed, places)) if (scalars, build) not in self._ahead]
+        self._ahead.update((scalars, build) for build in builds)
         lane_codes_ahead(self._module, self._index, builds, scalars, self._device.target, self._level)
         programs = []
         for build in builds:
@@ -119,7 +121,7 @@ class CudaLanes:
         return True
 
     def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
-        """Run every element; gives the results and, if any element can trap, a word per element that says why."""
+        """Run every element; gives the results and, if any element has trapped, a word per element that says why."""
         device = self._device
         scalars = tuple(not array.shape for array in arrays)
         _, facts = self._load(scalars, self._build)
@@ -146,11 +148,13 @@ class CudaLanes:
     def _trapped(self, status: DeviceArray, count: int) -> np.ndarray[Any, Any] | None:
         """The words of all elements, if there is anything in them.
 
-        They come to memory that is kept for it: new memory takes longer, for the system hands it out page by page.
+        Unless they are many they come to memory that is kept: new memory takes longer, as the system gives it by pages.
         """
         host = getattr(self._kept, "words", None)
         if host is None or len(host) < count:
-            host = self._kept.words = np.empty(count, np.uint64)
+            host = np.empty(count, np.uint64)
+            if count <= _KEPT_WORDS:
+                self._kept.words = host
         self._device.copy_out(host[:count], status.buffer)
         return host[:count].copy() if host[:count].any() else None
 
@@ -314,7 +318,8 @@ class CudaLanes:
         kernel, _ = self._load(scalars, self._build)
         words = self._words(kernel, given, results, status)
         words[lanes.COUNT] = count
-        self._device.launch_native(kernel, count, LANE_GROUP, [self._block(words)])
+        block = self._block(words)
+        self._device.launch_native(kernel, count, LANE_GROUP, [block.address])
         if status is not None:
             self._device.finish_or_stop(self._timeout)
 
@@ -349,13 +354,15 @@ class CudaLanes:
         words[lanes.SLOTS], words[lanes.SPREAD] = slots, place.spread
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
         words[lanes.PROGRESS] = following.address
-        words[lanes.DATA], words[lanes.ELEMENTS] = (array.address for array in self._constants)
+        constants = self._constants  # another thread may be making them, too: these must live as long as the launch
+        words[lanes.DATA], words[lanes.ELEMENTS] = (array.address for array in constants)
         device.wait()  # for the memory: what follows is timed, clearing it included, of which fewer slots need less
         start = time.perf_counter()
         for array in (states, memory):
             device.fill(array.buffer, 0, array.nbytes)
+        block = self._block(words)
         while True:
-            device.launch_native(kernel, slots << place.spread, place.group, [self._block(words)])
+            device.launch_native(kernel, slots << place.spread, place.group, [block.address])
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             finished = device.finish_or_stop(left if most == math.inf else most)
             if not finished and most < math.inf:
@@ -378,16 +385,16 @@ class CudaLanes:
         words[numbers if indices is None else indices.get()[numbers]] = traps.INTERRUPTED
         self._device.write(status.address, words.tobytes())
 
-    def _block(self, words: list[int]) -> int:
-        """Where a run finds what it is told. Calls that follow each other tend to say the same, for arrays come to lie
-        where others lay that are gone."""
+    def _block(self, words: list[int]) -> DeviceArray:
+        """What a run is told; it must live until that is launched. Calls that follow each other tend to say the same,
+        for arrays come to lie where others lay that are gone."""
         packed = struct.pack(f"<{len(words)}Q", *words)
         block = self._blocks.get(packed)
         if block is None:
             if len(self._blocks) >= _BLOCKS:
                 self._blocks.clear()  # memory is given back behind the launches that use it
             block = self._blocks[packed] = self._device.array(np.frombuffer(packed, np.uint64))
-        return int(block.address)
+        return block
 
     def _slots(self, facts: LaneFacts, slots: int) -> tuple[Any, Any, int]:
         """States and memories, not yet cleared, for as many slots as there is room for."""

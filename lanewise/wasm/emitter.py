@@ -99,9 +99,9 @@ class Emitter:
         self.index = index
         self.function = function
         self.lines: list[str] = []
-        self.notes = context.build.marked and index >= 0
+        self.notes_stores = context.build.marked and index >= 0
         """Whether it notes where it stores, see `marking`; the engine's own functions need not."""
-        self.slots: list[str] = ["%marks = alloca i32", "store i32 0, ptr %marks"] if self.notes else []
+        self.slots: list[str] = ["%marks = alloca i32", "store i32 0, ptr %marks"] if self.notes_stores else []
         self.cold: list[str] = []
         self.stack: list[Value] = []
         self.number = 0

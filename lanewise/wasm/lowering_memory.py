@@ -163,7 +163,7 @@ def _whole_store(fn: FunctionLowering, address: str, memarg: MemArg, width: int,
 
 def _mark_both_ends(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -> None:
     """Note a store in bounds that may be misaligned."""
-    if fn.notes:
+    if fn.notes_stores:
         first = fn.assign(f"trunc i64 {_effective(fn, address, memarg[1])} to i32")
         mark(fn, memarg[2], first, *([fn.assign(f"add i32 {first}, {width - 1}")] if width > 1 else []))
 

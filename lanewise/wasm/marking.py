@@ -38,7 +38,7 @@ def piece_shift(fn: Emitter) -> int:
 
 def mark(fn: Emitter, memory: int, *addresses: str) -> None:
     """Note that bytes at addresses in bounds, held in 32 bits, have been stored to."""
-    if memory == 0 and fn.notes:
+    if memory == 0 and fn.notes_stores:
         for address in addresses:
             piece = fn.assign(f"lshr i32 {address}, {piece_shift(fn)}")
             _add(fn, fn.assign(f"shl nuw i32 1, {piece}"))
@@ -46,7 +46,7 @@ def mark(fn: Emitter, memory: int, *addresses: str) -> None:
 
 def mark_range(fn: Emitter, memory: int, first: str, count: str) -> None:
     """Note that a range in bounds has been stored to, held in 64 bits, which may be empty."""
-    if memory != 0 or not fn.notes:
+    if memory != 0 or not fn.notes_stores:
         return
     last = fn.assign(f"sub i64 {fn.assign(f'add i64 {first}, {count}')}, 1")
     low, high = (
@@ -67,7 +67,7 @@ def _add(fn: Emitter, pieces: str) -> None:
 
 def hand_on(fn: Emitter) -> None:
     """Tell the state what was noted, ahead of a return."""
-    if fn.notes:
+    if fn.notes_stores:
         noted = fn.assign("load i32, ptr %marks")
         before = fn.load_cell(state.MARKS, "i32")
         fn.store_cell(state.MARKS, "i32", fn.assign(f"or i32 {before}, {noted}"))

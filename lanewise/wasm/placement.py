@@ -46,7 +46,7 @@ class Placement:
             raise ArgumentError(f"a layout is {' or '.join(get_args(Layout))}, not {self.layout!r}")
         if self.lanes_per_warp not in [1 << bits for bits in range(WARP_SIZE.bit_length())]:
             raise ArgumentError(f"lanes per warp are a power of two up to {WARP_SIZE}, not {self.lanes_per_warp}")
-        if isinstance(self.resident, int) and self.resident < 1:
+        if self.resident not in (None, FIT) and not (isinstance(self.resident, int) and self.resident >= 1):
             raise ArgumentError(f"there is 1 resident lane or more, not {self.resident}")
         if self.registers is not None and self.registers not in _REGISTERS:
             raise ArgumentError(f"a thread has {_REGISTERS[0]} to {_REGISTERS[-1]} registers, not {self.registers}")

@@ -137,7 +137,7 @@ def test_registers_flags_and_vectors_go_in_and_out(cpu):
     assert cpu.flags.tolist() == [0, 0, 0b1010 << 28, 0, 0]
     vectors = np.arange(64, dtype=np.uint64).reshape(32, 2)
     cpu.set_vectors_lane(4, vectors)
-    cpu.set_vectors_lane(2, {31: [5, 2**64 - 1]})
+    cpu.set_vectors_lane(2, {31: [5, np.uint64(2**64 - 1)]})
     assert cpu.get_lane_vectors(2).tolist() == [*([[0, 0]] * 31), [5, 2**64 - 1]]
     assert (cpu.get_lane_vectors(4) == vectors).all()
     assert not cpu.get_lane_vectors(3).any()

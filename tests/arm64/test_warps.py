@@ -1,10 +1,14 @@
 """How many lanes a warp has, and how many run at once: tried by slices of one length, as long as they get faster."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from assembler import b, bne, hlt, program, subs_imm
 
 import lanewise as lw
+from lanewise.arm64 import lane
+from lanewise.arm64.runners import CudaRunner
 from lanewise.arm64.slices import Slices
 from lanewise.arm64.warps import Warps
 
@@ -63,6 +67,31 @@ def test_lanes_that_run_behind_others_do_the_same(device, private, monkeypatch):
     assert result.cycles_per_lane.tolist() == [2 * count for count in range(1, 51)]  # the last stops it, and is not run
     cpu.set_pc_all(0)
     assert cpu.execute(7).stop_reasons == ["cycles"] * 50
+
+
+class OneTurn:
+    """A device that counts launches, and does nothing."""
+
+    def __init__(self):
+        self.launches = []
+
+    def array(self, values):
+        self.told = values
+        return SimpleNamespace(address=1000, get=lambda: values)
+
+    def launch_native(self, kernel, threads, group_size, values):
+        self.launches.append((threads, int(self.told[len(self.launches), lane.LANES])))
+
+    def synchronize(self):
+        pass
+
+
+@pytest.mark.parametrize(("active", "launches"), [(9, [(4 * 32, 4), (4 * 32, 8), (4 * 32, 9)]), (4, [(9 * 32, 9)])])
+def test_the_last_lanes_that_run_do_not_wait_for_each_other(active, launches):
+    runner, words = CudaRunner.__new__(CudaRunner), np.zeros(lane.RUN_WORDS, np.uint64)
+    runner._device, runner._kernel, words[lane.PER_WARP] = OneTurn(), None, 1
+    runner.run(words, 9, active, 4)
+    assert runner._device.launches == launches
 
 
 @pytest.mark.parametrize(

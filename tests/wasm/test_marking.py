@@ -84,6 +84,77 @@ def test_nobody_finds_what_another_has_stored(names, trapping, device):
         assert np.array_equal(kept, np.where(grown, 2 << 20, 1 << 20)), choices
 
 
+FUNCTIONS = {
+    "a tail call": (
+        """(func $f (param i32) (result i32) (i32.store8 (local.get 0) (i32.const 9))
+             (return_call $g (i32.add (local.get 0) (i32.const 4096))))
+           (func $g (param i32) (result i32) (i32.store8 (local.get 0) (i32.const 9)) (i32.const 0))""",
+        "(drop (call $f (local.get $to)))",
+    ),
+    "a tail call by reference": (
+        """(type $t (func (param i32) (result i32))) (table 1 funcref) (elem (i32.const 0) $g)
+           (func $f (param i32) (result i32) (i32.store8 (local.get 0) (i32.const 9))
+             (return_call_indirect (type $t) (i32.add (local.get 0) (i32.const 4096)) (i32.const 0)))
+           (func $g (param i32) (result i32) (i32.store8 (local.get 0) (i32.const 9)) (i32.const 0))""",
+        "(drop (call $f (local.get $to)))",
+    ),
+    "an exception": (
+        """(tag $odd)
+           (func $f (param i32) (i32.store8 (local.get 0) (i32.const 9))
+             (if (i32.and (local.get 0) (i32.const 1)) (then (throw $odd))))
+           (func $g (param i32) (i32.store8 offset=4096 (local.get 0) (i32.const 1)) (call $f (local.get 0)))""",
+        "(block $odd_one (try_table (catch $odd $odd_one) (call $g (local.get $to))))",
+    ),
+    "a ring of calls": (
+        """(func $f (param i32 i32) (i32.store8 (i32.add (local.get 1) (i32.mul (local.get 0) (i32.const 177)))
+             (i32.const 7)) (if (local.get 0) (then (call $g (i32.sub (local.get 0) (i32.const 1)) (local.get 1)))))
+           (func $g (param i32 i32) (i32.store8 (i32.add (local.get 1) (i32.mul (local.get 0) (i32.const 97)))
+             (i32.const 7)) (if (local.get 0) (then (call $f (i32.sub (local.get 0) (i32.const 1)) (local.get 1)))))""",
+        "(call $f (i32.and (local.get $to) (i32.const 15)) (local.get $to))",
+    ),
+    "another memory": (
+        "(memory $other 1)",
+        """(i32.store $other (local.get $to) (i32.const -1))
+           (memory.copy 0 $other (local.get $to) (local.get $to) (i32.const 4))
+           (memory.fill $other (i32.const 60000) (i32.const 9) (i32.const 100))""",
+    ),
+    "lanes of a vector": (
+        "",
+        """(v128.store8_lane 3 (local.get $to) (v128.const i32x4 -1 -1 -1 -1))
+           (v128.store64_lane offset=4096 1 (i32.and (local.get $to) (i32.const -8)) (v128.const i32x4 1 2 3 4))""",
+    ),
+    "a start function": (
+        """(func $begin (i32.store (i32.const 30000) (i32.const -1)) (i32.store (i32.const 30000) (i32.const 0)))
+           (start $begin)""",
+        "(i32.store8 (local.get $to) (i32.const 1))",
+    ),
+    "a memory that begins with nothing": (
+        None,
+        """(if (i32.ne (memory.grow (i32.const 1)) (i32.const -1)) (then (i32.store8 (local.get $to) (i32.const 1))))
+           (memory.fill (i32.const 0) (i32.const 0) (i32.const 0))""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_hand_on_what_they_noted_however_they_end(name, device):
+    functions, store = FUNCTIONS[name]
+    memory = "(memory 0 1)" if functions is None else "(memory 1 1)"
+    data = wasmtime.wat2wasm(f"""(module {memory} {functions or ""}
+      (func (export "f") (param $to i32) (result i32) (local $at i32) (local $found i32)
+        (if (memory.size)
+          (then (loop $each
+            (local.set $found (i32.add (local.get $found) (i32.ne (i32.load8_u (local.get $at)) (i32.const 0))))
+            (br_if $each (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 1))) (i32.const 65536))))))
+        {store}
+        (local.get $found)))""")
+    to = np.random.default_rng(7).integers(0, 56000, 300).astype(np.int32)
+    for choices in places(device, []):
+        for meeting in (True, False):
+            function = lw.load(data).func("f", device=device, marks=True, meeting=meeting, **choices)
+            assert not function(to).any(), (choices, meeting)
+
+
 @pytest.mark.parametrize("pages", [1, 3, 33, 70])
 def test_memories_of_every_size_are_cleared_to_their_end(pages, device):
     data = module(["i64.store"], f"(memory {pages} {pages})")

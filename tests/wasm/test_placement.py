@@ -55,6 +55,11 @@ def test_what_is_no_placement_is_refused_in_a_sentence(text, sentence):
         parse_placement(text)
 
 
+def test_lanes_at_once_are_a_number_or_what_fits():
+    with pytest.raises(lw.ArgumentError, match="there is 1 resident lane or more, not some"):
+        Placement("flat", 8, "some")
+
+
 @pytest.mark.parametrize("given", [5, b"flat/8/all", ["flat/8/all"]])
 def test_a_placement_is_text(given):
     with pytest.raises(lw.ArgumentError, match=r"a placement is text, LAYOUT/LANES/RESIDENT"):
