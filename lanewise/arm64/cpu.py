@@ -426,6 +426,7 @@ class ParallelCPU:
         """Let lanes run for a slice, and find out how many of them a warp should have; gives summaries if that took
         them."""
         length = self._warps.slice_of(slices.length)
+        slices.cut_short = length < slices.length
         words[lane.SLICE], words[lane.INTERPRETED], words[lane.NEXT] = length, slices.interpreted, 0
         words[lane.PER_WARP], at_once = self._warps.lanes, self._warps.at_once
         if not self.runner.far or self._warps.settled:

@@ -31,10 +31,12 @@ class Slices:
         """Instructions that a lane may run."""
         self.interpreted = _FIRST
         """How many of them may be interpreted, where some are translated."""
+        self.cut_short = False
+        """Whether the last one had fewer, since it was a trial: that it took little says nothing."""
 
     def adapt(self, taken: float, wanted: float, *, full: bool, paused: bool) -> None:
         """A slice took so many seconds; `full` says whether a lane had use for a longer one."""
-        if full and taken < wanted / 2:
+        if full and taken < wanted / 2 and not self.cut_short:
             times = 2 if taken > wanted / 8 else 4
             if paused:
                 self.interpreted = min(self.interpreted * times, LONGEST_SLICE)

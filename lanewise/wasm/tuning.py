@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from lanewise.compiler import Cache, default_cache
 from lanewise.errors import ArgumentError
@@ -60,16 +61,19 @@ def candidates(threads: int) -> list[Placement]:
     return [place for place in found if not isinstance(place.resident, int) or place.resident >= WARP_SIZE]
 
 
-def variants(best: Placement) -> list[Placement]:
+def variants(best: Placement, threads: int) -> list[Placement]:
     """What is tried when the best of these is known: loops unrolled, a few more or less lanes to a warp, then fewer
-    registers, then smaller groups; of what is unrolled, as many lanes at once as fit."""
+    registers, then smaller groups; of what is unrolled, as many lanes at once as fit, and few, since a short run would
+    spend its time on clearing memory for more."""
     lanes = best.lanes_per_warp
     near = [replace(best, lanes_per_warp=near) for near in (lanes // 2, lanes * 2) if 1 <= near <= WARP_SIZE]
     fewer = [replace(best, registers=count) for count in (_UNROLLED_REGISTERS if best.unrolled else _REGISTERS)]
     found = [*near, *fewer, replace(best, group=_GROUP)]
     if not best.unrolled:
         return [replace(best, unrolled=True), *found]
-    return [*found, replace(best, resident=FIT)] if best.resident is None else found
+    at_once: list[int | Literal["fit"]] = [FIT, threads // 16]
+    few = at_once if best.resident is None else []
+    return [*found, *(replace(best, resident=count) for count in few if count == FIT or count >= WARP_SIZE)]
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class Known:
         found = candidates(reach.threads)
         if all(place.unrolled for place in found if self._is_new(place, reach)):  # which may always be too dear
             best = self.best_plain()
-            found += [place for place in (best, *variants(best)) if place not in found]
+            found += [place for place in (best, *variants(best, reach.threads)) if place not in found]
         return [place for place in found if self._is_new(place, reach)]
 
     def _is_new(self, place: Placement, reach: Reach) -> bool:

@@ -102,6 +102,11 @@ def test_the_limit_of_interpreted_instructions_grows_only_when_it_ended_a_slice(
     assert (found.length, found.interpreted) == (16_000, 2000)
     found.adapt(0.25, 0.1, full=True, paused=True)
     assert (found.length, found.interpreted) == (8000, 1000)
+    found.cut_short = True
+    before = found.length
+    found.adapt(0.001, 0.1, full=True, paused=False)
+    assert found.length == before
+    found.cut_short = False
     found.adapt(0.001, 0.1, full=False, paused=False)
     assert (found.length, found.interpreted) == (8000, 1000)
     found.adapt(20, 0.125, full=True, paused=False)

@@ -39,7 +39,7 @@ def test_a_short_run_is_in_the_usual_placement_whole():
 
 def test_a_long_run_tries_others_and_goes_on_with_the_best():
     turns, _, _ = run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
-    assert {turn.placement for turn in turns if turn.trial} == {*candidates(THREADS), *variants(FAST)}
+    assert {turn.placement for turn in turns if turn.trial} == {*candidates(THREADS), *variants(FAST, THREADS)}
     assert turns[0] == Turn(USUAL, THREADS)
     assert turns[-1].placement == FAST
     assert turns[-1].lanes > 900 * THREADS
@@ -72,13 +72,13 @@ def test_what_was_found_is_remembered_and_no_run_tries_it_again():
 
 def test_many_short_runs_save_for_trials():
     trials = [turn for _ in range(400) for turn in run(tuner(), 40 * THREADS, {})[0] if turn.trial]
-    assert {turn.placement for turn in trials} == {*candidates(THREADS), *variants(USUAL)}
+    assert {turn.placement for turn in trials} == {*candidates(THREADS), *variants(USUAL, THREADS)}
 
 
 def test_a_search_tries_all_it_has_lanes_for():
-    few_registers = next(place for place in variants(FAST) if place.registers)
+    few_registers = next(place for place in variants(FAST, THREADS) if place.registers)
     turns, _, _ = run(tuner(search=True), 20 * THREADS, {SLOW: 9e-3, FAST: 0.9e-3, few_registers: 0.8e-3})
-    assert {turn.placement for turn in turns if turn.trial} == {*candidates(THREADS), *variants(FAST)}
+    assert {turn.placement for turn in turns if turn.trial} == {*candidates(THREADS), *variants(FAST, THREADS)}
     assert turns[-1].placement == few_registers
 
 
@@ -86,7 +86,7 @@ def test_the_best_has_its_neighbours_tried_until_none_is_better():
     paces = {Placement("flat", 8): 0.5e-3, Placement("flat", 4): 0.4e-3, Placement("flat", 4, registers=48): 0.3e-3}
     turns, _, _ = run(tuner(search=True), 100 * THREADS, paces)
     assert turns[-1].placement == Placement("flat", 4, registers=48)
-    assert {*variants(Placement("flat", 4))} <= {turn.placement for turn in turns if turn.trial}
+    assert {*variants(Placement("flat", 4), THREADS)} <= {turn.placement for turn in turns if turn.trial}
 
 
 def test_code_for_another_layout_counts_as_a_cost():
