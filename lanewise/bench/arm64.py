@@ -19,7 +19,7 @@ _ONE_LANE = {
     "mandelbrot": 200,
 }
 """Programs and rounds that take qemu about half a second; mix is like CoreMark, records like Dhrystone."""
-_MANY = {"heapsort": 2, "json": 10, "lz": 4, "sha256": 100}
+_MANY = {"heapsort": 6, "json": 4, "lz": 12, "sha256": 300}
 """Programs that sort, parse, compress and hash other data in each lane."""
 _LANES = 32_768
 _QUICK = 50

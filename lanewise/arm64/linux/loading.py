@@ -39,7 +39,8 @@ def lay_out(program: Program, start: int, size: int) -> Layout:
         needed = -(-(program.end - start + PAGE) * STACK_PART // (STACK_PART - 1) // PAGE + 1) * PAGE
         raise ArgumentError(
             f"{program.name} does not fit a memory of {size:,} bytes from {start:#x} on; "
-            f"with its stack it needs {needed:,} at least; give lanes more memory ({MEMORY_OPTION})"
+            f"with its stack it needs {needed:,} at least, and more for its heap; "
+            f"give lanes more memory ({MEMORY_OPTION})"
         )
     return Layout(program.end, top - room, top)
 
