@@ -52,6 +52,8 @@ def bench(
     for option, file in (("--json", json_file), ("--plot", plot_file)):
         if file is not None and not file.resolve().parent.is_dir():
             raise UsageMistake(f"{option} {file}: there is no directory {file.resolve().parent}; create it first")
+        if file is not None and file.is_dir():
+            raise UsageMistake(f"{option} {file}: that is a directory; name a file in it")
     try:
         place = lw.device(device)
     except lw.NoDeviceError as error:
@@ -60,14 +62,15 @@ def bench(
         raise UsageMistake("the device null compiles and never runs, so it has no speed; write cpu or cuda")
     load = os.getloadavg()[0]
     results, failures = _run_all(chosen, place, quick)
-    _show(console, results, quick, load)
-    for failure in failures:
-        console.print(f"[bold red]FAILED[/] {escape(failure)}", soft_wrap=True)
+    # Before the table, whose reader may have gone meanwhile.
     if json_file is not None:
         json_file.write_text(json.dumps(_report(place, quick, load, results, failures), indent=2) + "\n")
     if plot_file is not None:
         what = device if place.name == "cpu" else f"{place.name}, {place.properties.name}"
         plot_file.write_text(plot(results, f"lanewise bench {' '.join(names or ())} on {what}"))
+    _show(console, results, quick, load)
+    for failure in failures:
+        console.print(f"[bold red]FAILED[/] {escape(failure)}", soft_wrap=True)
     if failures:
         raise typer.Exit(1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
+import os
 import signal
 import sys
 import traceback
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from lanewise.desktop.display.runner import Runner
 
 NEEDED = {"PIL": "Pillow", "aiohttp": "aiohttp"}
+_PATIENCE = 1.0
+"""Seconds in which a frame and its handlers should be over."""
 STATS_SECONDS = 2.0
 
 
@@ -122,7 +125,7 @@ async def _serve(
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+        loop.add_signal_handler(number, _end, ended, number)
     await served.start(port)
     runner.call(on_first_frame)  # after the first frame, which compiles
     runner.start()
@@ -133,9 +136,20 @@ async def _serve(
         pass
     finally:
         await served.close()
-        await asyncio.to_thread(runner.close)
+        closing = asyncio.create_task(asyncio.to_thread(runner.close))
+        done, _ = await asyncio.wait([closing], timeout=_PATIENCE)
+        if not done:
+            _say("a handler is still running; Ctrl-C again ends it")
+        await closing
         if stats:
             print(runner.stats())
+
+
+def _end(ended: asyncio.Event, number: int) -> None:
+    """End when the frame under way is over; asked again, at once, for a handler may never come back."""
+    if ended.is_set():
+        os._exit(128 + number)
+    ended.set()
 
 
 async def _wait(runner: Runner, ended: asyncio.Event, stats: bool) -> None:

@@ -23,7 +23,7 @@ def _print_version(asked: bool) -> None:
 
 app = typer.Typer(
     name="lanewise",
-    help="Typed Python kernels on thousands of GPU threads, or on every core of a CPU.",
+    help="Whole programs and typed Python kernels on thousands of GPU threads, or on every core of a CPU.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -34,7 +34,7 @@ app = typer.Typer(
 def lanewise(
     version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True)] = False,
 ) -> None:
-    """Typed Python kernels on thousands of GPU threads, or on every core of a CPU."""
+    """Whole programs and typed Python kernels on thousands of GPU threads, or on every core of a CPU."""
 
 
 app.command()(info)

@@ -129,7 +129,9 @@ def checked_fuel(fuel: object) -> int | None:
     if fuel is None:
         return None
     if isinstance(fuel, bool) or not isinstance(fuel, numbers.Integral) or not 1 <= int(fuel) < 2**63:
-        raise ArgumentError(f"fuel is {_shown(fuel)}; it is a number of steps, 1 or more, or None for no limit")
+        raise ArgumentError(
+            f"fuel is {_shown(fuel)}; it is a number of steps from 1 to {2**63 - 1:,}, or None for no limit"
+        )
     return int(fuel)
 
 

@@ -78,7 +78,7 @@ class Module:
 
         Elements that trap raise a LaneError that names them, or are masked in the result with errors="mask". With
         `fuel`, an element that takes more steps than that traps; with `timeout`, a call that takes more seconds is
-        ended. Other choices are fields of `Build`.
+        ended. Other choices say how it is compiled, such as layout="words"; docs/wasm.md lists them.
         """
         from lanewise.wasm.vectors import VectorFunction, runner_for  # each way to run a module brings its own engine
 

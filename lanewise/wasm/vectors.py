@@ -52,7 +52,7 @@ class VectorFunction:
         on_device = any(isinstance(arg, DeviceArray) for arg in args)
         results, status = self._runner.run(given, shape, on_device)
         trapped = None if status is None else status.reshape(shape)
-        if self.errors == "mask":
+        if self.errors == "mask" and results:  # without results there is nothing that a mask could be on
             mask = np.zeros(shape, bool) if trapped is None else trapped != 0
             for array in arrays:
                 if isinstance(array, np.ma.MaskedArray):

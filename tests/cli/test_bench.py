@@ -1,6 +1,8 @@
 """`lanewise bench`: what it lists, runs, writes and refuses."""
 
 import json
+import subprocess
+import sys
 from datetime import datetime
 
 import pytest
@@ -74,6 +76,7 @@ def test_quick_run_prints_a_table_and_writes_json(command, tmp_path):
         (["--device", "tpu"], "there is no device 'tpu'; write auto, cpu, cuda, cuda:1 or null"),
         (["--device", "null"], "the device null compiles and never runs, so it has no speed; write cpu or cuda"),
         (["map", "--plot", "/nowhere/at/all.svg"], "--plot /nowhere/at/all.svg: there is no directory /nowhere/at"),
+        (["map", "--plot", "/"], "--plot /: that is a directory; name a file in it"),
         (["map", "--json", "/nowhere/at/all.json"], "--json /nowhere/at/all.json: there is no directory /nowhere/at"),
     ],
 )
@@ -143,3 +146,16 @@ def test_an_absent_peer_is_named_below_the_table(monkeypatch):
 def test_ratio_and_verdict(bounds, value, ratio, target, met):
     row = figure("b", "cpu", "w", value, "ms", peer="p", **bounds)
     assert (row.ratio, row.target, row.met) == (pytest.approx(ratio) if ratio else None, target, met)
+
+
+def test_files_are_written_before_the_table_whose_reader_may_have_gone(tmp_path):
+    command = [sys.executable, "-m", "lanewise", "bench", "wasm-map", "--quick", "--device", "cpu"]
+    with subprocess.Popen(
+        [*command, "--json", str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.svg")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        process.stdout.close()
+        process.wait(timeout=120)
+    assert json.loads((tmp_path / "a.json").read_text())["device"] == "cpu"
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")

@@ -151,6 +151,25 @@ def test_the_command_says_that_it_compiles_where_nothing_is_kept_yet(tmp_path):
     assert re.fullmatch(COMPILING, said)
 
 
+def test_a_second_ctrl_c_ends_a_desktop_whose_handler_never_comes_back(tmp_path):
+    file = tmp_path / "busy.py"
+    file.write_text("""
+import time
+from lanewise.desktop import ui
+
+def windows():
+    ui.Desktop.step = lambda desktop, *given: time.sleep(3600)  # as a frame is whose handler does that
+    return [ui.Window("x")]
+""")
+    with command(str(file)) as process:
+        assert process.stdout.readline().startswith("open http://127.0.0.1:")
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert "a handler is still running; Ctrl-C again ends it" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 128 + signal.SIGINT
+
+
 def test_the_command_serves_a_page_and_ends_on_a_signal():
     with command("--stats", "--width", "320", "--height", "200") as process:
         address = process.stdout.readline()

@@ -4,6 +4,7 @@ import pytest
 from hand import Hand
 
 from lanewise.desktop import limits, ui
+from lanewise.errors import ArgumentError
 
 
 @pytest.fixture
@@ -59,6 +60,41 @@ def test_a_disabled_button_hears_nothing(make):
     hand = make(button)
     hand.click(button)
     assert hand.heard == []
+
+
+def test_a_disabled_list_or_menu_stays_as_it_is(make):
+    rows, menu = ui.List(["a", "b"], chosen=0, disabled=True), ui.Menu(["c", "d"], disabled=True)
+    hand = make(rows, menu)
+    x, y, _, _ = rows.box
+    hand.press(x + 10, y + 45)
+    hand.release(x + 10, y + 45)
+    hand.click(menu)
+    assert (rows.value, hand.heard) == (0, [])
+    assert menu.children[1].box[2:] == (0, 0)
+
+
+def test_a_label_has_room_for_what_it_says_it_has(make):
+    small, large = ui.Label("x"), ui.Label("x", capacity=100)
+    make(small, large)
+    large.text = "y" * 100
+    assert large.text == "y" * 100
+    with pytest.raises(ArgumentError, match="Label 'x': text has 33 characters; there is room for 32"):
+        small.text = "y" * 33
+
+
+@pytest.mark.parametrize("kind", [ui.Scroll, lambda *rows, **more: ui.List(["a"] * 50, **more)])
+def test_what_scrolls_is_as_high_as_it_says(make, kind):
+    rows = [ui.Label("row") for _ in range(30)]
+    said, filling = kind(*rows, height=130), ui.Scroll(ui.Label("x"))
+    make(ui.Column(said, filling, height=300, flex_shrink=0))
+    assert said.box[3] == 130
+    assert filling.box[3] == 300 - 130 - 12
+
+
+def test_a_field_is_as_wide_as_it_says(make):
+    field = ui.Field("5", width=60)
+    make(ui.Row(field))
+    assert field.box[2] == 60
 
 
 def test_checkboxes_and_switches_turn_over(make):

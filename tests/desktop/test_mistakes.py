@@ -8,7 +8,7 @@ import pytest
 import lanewise as lw
 from lanewise.desktop import ui
 from lanewise.desktop.state import Desk
-from lanewise.lang import Ptr, device
+from lanewise.lang import Ptr, device, i32
 
 WIDGETS = {
     ui.Label: ("x",),
@@ -86,6 +86,15 @@ def of_one(desk: Ptr[Desk]):
     pass
 
 
+@device
+def of_numbers(desk: Ptr[Desk], event: i32):
+    pass
+
+
+async def later(event):
+    pass
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -103,6 +112,15 @@ def of_one(desk: Ptr[Desk]):
         (lambda: ui.Button("x", on_click=lambda: None), "Button: on_click is <function .*; it is a function of one"),
         (lambda: ui.Button("x", on_click=lambda a, b: None), "Button: on_click is .*; it is a function of one event"),
         (lambda: ui.Button("x", on_click=of_one), "Button: on_click is .*a device function of a desktop and an event"),
+        (
+            lambda: ui.Button("x", on_click=later),
+            "Button: on_click is <function later .*; it is a function of one event",
+        ),
+        (
+            lambda: ui.Button("x", on_click=of_numbers),
+            r"Button 'x': a handler is of_numbers\(desk: .*, event: i32\); on the device it takes desk: Ptr\[Desk\]",
+        ),
+        (lambda: ui.Label("x", capacity=-1), "Label: capacity is -1; it is a whole number from 0 to"),
         (lambda: ui.Button("x", colr="red"), "Button 'x' has no 'colr'; there are accent, on_click,"),
         (lambda: ui.Button("x", on_clik=print), "Button 'x' has no 'on_clik'; did you mean 'on_click'?"),
         (lambda: ui.Button("x", paddding=3), "Button 'x' has no 'paddding'; did you mean 'padding'?"),

@@ -167,7 +167,10 @@ def test_a_broken_file_is_named_with_the_byte(tmp_path):
         (lambda module: module.func("memory"), "'memory' is a memory, not a function"),
         (lambda module: module.func("hidden"), "exports no function 'hidden'"),
         (lambda module: module.func("add", errors="ignore"), """errors is "raise" or "mask", not 'ignore'"""),
-        (lambda module: module.func("add", fuel=0), "fuel is 0; it is a number of steps, 1 or more, or None"),
+        (
+            lambda module: module.func("add", fuel=0),
+            "fuel is 0; it is a number of steps from 1 to 9,223,372,036,854,775,807, or None",
+        ),
         (lambda module: module.func("add", fuel=1.5), "fuel is 1.5"),
         (lambda module: module.instantiate(fuel=True), "fuel is True"),
         (lambda module: module.func("add", device="null"), "cpu or cuda, not on null"),

@@ -199,3 +199,11 @@ def test_fuel_runs_out_at_the_same_step_on_every_device(device):
 def test_each_element_has_fuel_of_its_own(device):
     function = lw.load(assemble(COUNT)).func("count", device=device, fuel=1000)
     assert function(np.full(10_000, 500)).tolist() == [500] * 10_000
+
+
+def test_without_results_there_is_nothing_to_mask_and_traps_are_raised(device):
+    data = assemble('(module (func (export "f") (param i32) (if (local.get 0) (then unreachable))))')
+    function = lw.load(data).func("f", device=device, errors="mask")
+    assert function(np.zeros(3, np.int32)) is None
+    with pytest.raises(lw.LaneError, match="1 of 3 lanes trapped: lane 1: unreachable"):
+        function(np.array([0, 1, 0], np.int32))

@@ -15,7 +15,6 @@ from lanewise.desktop.layout.structures import NodeLinks
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import name_of
-from lanewise.desktop.ui.controls import LABEL_ROOM
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Node
 from lanewise.errors import ArgumentError
@@ -106,6 +105,15 @@ def _links(parents: Sequence[int]) -> np.ndarray[Any, Any]:
     return links
 
 
+def _as_large_as_said(node: Node, layout: Style, around: Style) -> Style:
+    """Who says how long it is to be along the axis that it lies on does not grow and has no other basis."""
+    along = "height" if around.flex_direction.startswith("column") else "width"
+    if along not in node.said or layout.position == "absolute":
+        return layout
+    usual: dict[str, Any] = {"flex_grow": 0.0, "flex_basis": "auto"}
+    return dataclasses.replace(layout, **{name: value for name, value in usual.items() if name not in node.said})
+
+
 def _within_reach(window: Style, screen: Style) -> Style:
     """Where a window is whose bar would be off the screen: where it could be moved to. Others stay where they are."""
     match (*window.inset, window.width) if isinstance(window.inset, tuple) else ():
@@ -142,12 +150,12 @@ class _Builder:
         self._take_place(number, widget)
         start, length = self._add_text(node.initial_text)
         widget["text"], widget["length"] = start, length
-        if node.kind == numbers.LABEL:
-            widget["capacity"] = max(LABEL_ROOM, length)
         self.texts += [0] * (int(widget["capacity"]) - length)
         measured = 0 if node.kind in SINGLE_LINE or node.children else length
         font_size = float(node.fields["font_size"])
         layout = node.layout if node.kind != numbers.WINDOW else _within_reach(node.layout, self.nodes[0].layout)
+        if self.parents[number] >= 0:
+            layout = _as_large_as_said(node, layout, self.nodes[self.parents[number]].layout)
         self.styles.append(dataclasses.replace(layout, text_start=start, text_count=measured, font_size=font_size))
         if node.rows:
             widget["first_row"] = len(self.rows)

@@ -138,7 +138,7 @@ def _takes(function: Any, *given: str) -> bool:
 
 
 def _hears(value: object) -> bool:
-    return not isinstance(value, DeviceFunction) and _takes(value, "event")
+    return not (isinstance(value, DeviceFunction) or inspect.iscoroutinefunction(value)) and _takes(value, "event")
 
 
 def _handles(value: object) -> bool:

@@ -37,7 +37,7 @@ from lanewise.devices.arrays import DeviceArray
 from lanewise.errors import ArgumentError
 
 LABEL_ROOM = 32
-"""How many characters a label has room for at least, when handlers write to it."""
+"""How many characters a label has room for where it does not say, when handlers write to it."""
 ALIGNMENTS = ("start", "center", "end")
 
 
@@ -56,14 +56,17 @@ class Label(Node):
         colour: str | None = None,
         background: str | None = None,
         align: str = "start",
+        capacity: int = LABEL_ROOM,
         **rest: Any,
     ) -> None:
         check(self, TEXT, text=text)
+        check(self, whole_within(0, TEXT_CODES), capacity=capacity)
         check(self, TEXT_SIZE, size=size)
         check(self, FLAG, bold=bold, muted=muted)
         check(self, one_of(*ALIGNMENTS), align=align)
         flags = (numbers.BOLD if bold else 0) | (numbers.MUTED if muted else 0)
         fields = {"font_size": size, "align": ALIGNMENTS.index(align), **colours(self, background, colour)}
+        fields["capacity"] = max(capacity, len(code_points(text)))
         super().__init__(parts=Parts(text, flags, fields), **rest)
 
 
@@ -273,7 +276,8 @@ class List(Node):
         self.accepted = place_within(-1, len(rows) - 1)
         check(self, self.accepted, chosen=chosen)
         check(self, or_none(HANDLER), on_change=on_change, on_submit=on_submit)
-        places = [ListRow(parts=Parts(fields={"row_count": most_visible, "group": at})) for at in range(most_visible)]
+        parts = [Parts(fields={"row_count": most_visible, "group": at}) for at in range(most_visible)]
+        places = [ListRow(parts=each, disabled=rest.get("disabled", False)) for each in parts]
         fields = {"row_count": len(rows), "row_height": row_height, "value": chosen}
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
         super().__init__(*places, parts=Parts("", FOCUSABLE | numbers.CLIPS, fields, handlers), **rest)
@@ -309,7 +313,8 @@ class Menu(Node):
         items = [_Item(parts=Parts(line, fields={"value": index})) for index, line in enumerate(lines)]
         popup = Popup(*items, hidden=True)
         fields = {"value": chosen, "row_count": len(lines)}
-        self.button = _MenuButton(parts=Parts(lines[chosen], FOCUSABLE, fields, {CHANGED: on_change}), target=popup)
+        parts = Parts(lines[chosen], FOCUSABLE, fields, {CHANGED: on_change})
+        self.button = _MenuButton(parts=parts, target=popup, disabled=rest.get("disabled", False))
         popup.target = self.button
         super().__init__(self.button, popup, **rest)
 

@@ -16,6 +16,7 @@ from lanewise.desktop.theme import rgba
 from lanewise.desktop.ui.checking import COLOUR, FLAG, NUMBER, TEXT, Expected, check, name_of, nearest, or_none
 from lanewise.errors import ArgumentError
 from lanewise.lang.functions import DeviceFunction
+from lanewise.lang.types import Ptr
 
 if TYPE_CHECKING:
     from lanewise.desktop.ui.desktop import Desktop, Event
@@ -29,6 +30,8 @@ STYLE_WORDS = tuple(
     each.name for each in fields(Style) if each.name not in ("font", "font_size", "text_start", "text_count")
 )
 """What people say of layout; the other fields of a style follow from what a widget is."""
+_OVERRULED = {"min_height": "height", "min_width": "width"}
+"""What widgets of a class have of layout only where people do not say how large one is to be."""
 _WITHOUT_NAMES = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 """Arguments that are known by their place."""
 
@@ -111,7 +114,9 @@ class Node(metaclass=_Whole):
         for name in said:
             if name not in STYLE_WORDS:
                 raise ArgumentError(f"{name_of(self)} has no {name!r}; {nearest(name, _words(type(self)))}")
-        style = Style(**{**self.style, **said})
+        self.said = frozenset(said)
+        usual = {name: value for name, value in self.style.items() if _OVERRULED.get(name) not in said}
+        style = Style(**{**usual, **said})
         check_style(self, style)
         return style
 
@@ -119,6 +124,7 @@ class Node(metaclass=_Whole):
         if isinstance(handler, DeviceFunction):
             if self.device_handler not in (None, handler):
                 raise ArgumentError(f"{name_of(self)} has two handlers on the device; it may have one for all events")
+            check_device_handler(self, handler)
             self.device_handler = handler
         elif handler is not None:
             self.handlers[kind] = handler
@@ -205,7 +211,7 @@ class Node(metaclass=_Whole):
 
 _FIXED = {
     *("kind", "style", "accepted", "whole", "children", "initial_text", "flags", "fields", "handlers"),
-    *("device_handler", "rows", "picture", "layout", "tabs", "pages", "title", "button"),
+    *("device_handler", "rows", "picture", "layout", "said", "tabs", "pages", "title", "button"),
 }
 """What a widget is made of: the device has a copy, so that a change would not be seen."""
 
@@ -226,6 +232,18 @@ def _settable(widget: type[Node]) -> list[str]:
 def check_children(owner: Node, children: Sequence[Node]) -> None:
     """Raise if one of these is not a widget."""
     check(owner, WIDGET, **{f"child {number}": child for number, child in enumerate(children, 1)})
+
+
+def check_device_handler(owner: Node, handler: DeviceFunction) -> None:
+    """Raise if a device function does not take a desktop and an event."""
+    from lanewise.desktop.state import Desk, Notice  # the state of a desktop is made of much that nodes need not know
+
+    given = list(handler.parameters.values())
+    wanted: list[Any] = [Ptr[Desk], Ptr[Notice]]  # type: ignore[misc]
+    if given != wanted:
+        said = ", ".join(f"{name}: {kind}" for name, kind in handler.parameters.items())
+        words = f"{handler.name}({said}); on the device it takes desk: Ptr[Desk] and event: Ptr[Notice]"
+        raise ArgumentError(f"{name_of(owner)}: a handler is {words}")
 
 
 def check_style(owner: Node, style: Style) -> None:
