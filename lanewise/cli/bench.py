@@ -67,6 +67,7 @@ def bench(
         json_file.write_text(json.dumps(_report(place, quick, load, results, failures), indent=2) + "\n")
     if plot_file is not None:
         what = device if place.name == "cpu" else f"{place.name}, {place.properties.name}"
+        what += ", a quick run" if quick else ""
         plot_file.write_text(plot(results, f"lanewise bench {' '.join(names or ())} on {what}"))
     _show(console, results, quick, load)
     for failure in failures:

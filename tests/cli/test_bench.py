@@ -158,4 +158,6 @@ def test_files_are_written_before_the_table_whose_reader_may_have_gone(tmp_path)
         process.stdout.close()
         process.wait(timeout=120)
     assert json.loads((tmp_path / "a.json").read_text())["device"] == "cpu"
-    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+    picture = (tmp_path / "a.svg").read_text()
+    assert picture.startswith("<svg")
+    assert "lanewise bench wasm-map on cpu, a quick run" in picture

@@ -120,6 +120,12 @@ async def later(event):
             lambda: ui.Button("x", on_click=of_numbers),
             r"Button 'x': a handler is of_numbers\(desk: .*, event: i32\); on the device it takes desk: Ptr\[Desk\]",
         ),
+        (
+            lambda: ui.Desktop(
+                ui.Window("W", *(ui.Radio(text, group="g", checked=True) for text in "ab")), device="cpu"
+            ),
+            "Window 'W' > Radio 'b': Radio 'a' of its group is checked, too; one can be",
+        ),
         (lambda: ui.Label("x", capacity=-1), "Label: capacity is -1; it is a whole number from 0 to"),
         (lambda: ui.Button("x", colr="red"), "Button 'x' has no 'colr'; there are accent, on_click,"),
         (lambda: ui.Button("x", on_clik=print), "Button 'x' has no 'on_clik'; did you mean 'on_click'?"),

@@ -181,6 +181,8 @@ def test_other_hosts_and_origins_are_refused(device, headers):
             async with session.get(served.addresses[0], headers=headers) as answer:
                 assert answer.status == 403
             assert len(served.addresses) == 1  # and the token is still good
+            async with session.head(served.addresses[0]) as answer:
+                assert answer.status == 405
             async with session.get(served.addresses[0]) as answer:
                 assert answer.status == 200
             with pytest.raises(WSServerHandshakeError):

@@ -60,7 +60,7 @@ class Page:
         self._loop = asyncio.get_running_loop()
         self.runner.on_tiles = self._take_tiles
         app = web.Application(middlewares=[self._guard])
-        app.router.add_get("/", self._enter)
+        app.router.add_get("/", self._enter, allow_head=False)  # who asks for the head alone would use up the token
         app.router.add_get("/page.js", self._file)
         app.router.add_get("/page.css", self._file)
         app.router.add_get("/events", self._watch)

@@ -15,6 +15,7 @@ from lanewise.desktop.layout.structures import NodeLinks
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import name_of
+from lanewise.desktop.ui.controls import Radio
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Node
 from lanewise.errors import ArgumentError
@@ -66,6 +67,7 @@ def forget(root: Node) -> None:
 def _number(root: Node) -> tuple[list[Node], list[int]]:
     nodes: list[Node] = []
     parents: list[int] = []
+    chosen: dict[int, Node] = {}
     waiting = [(root, NO_NODE, 0)]
     while waiting:
         node, parent, depth = waiting.pop()
@@ -75,6 +77,12 @@ def _number(root: Node) -> tuple[list[Node], list[int]]:
         if depth >= limits.MAX_DEPTH:
             where = path_of([*nodes, node], [*parents, parent], len(nodes))
             raise ArgumentError(f"{where}: it is nested more than {limits.MAX_DEPTH} deep")
+        if isinstance(node, Radio) and node.flags & numbers.CHECKED:
+            group = node.fields["group"]
+            if group in chosen:
+                where = path_of([*nodes, node], [*parents, parent], len(nodes))
+                raise ArgumentError(f"{where}: {name_of(chosen[group])} of its group is checked, too; one can be")
+            chosen[group] = node
         node.number = len(nodes)
         nodes.append(node)
         parents.append(parent)
