@@ -309,7 +309,7 @@ def test_who_ended_in_the_round_in_which_the_device_failed_is_told_of(build, mon
             "hello is a program of Linux, to which placement and stats can mean nothing; leave them out",
         ),
         (["--picture", "x.png", "--size", "8x8", "{hello}"], "to which picture can mean nothing; leave it out"),
-        (["--memory", "64K", "{hello}"], "at least; give lanes more memory (--memory; in Python memory=, "),
+        (["--memory", "64K", "{hello}"], "for its heap; give lanes more memory (--memory; in Python memory=, "),
         (
             ["--stack", "1M", "{hello}"],
             "to which stack can mean nothing; leave it out; its stack is a part of its memory",

@@ -14,7 +14,7 @@ def test_without_arguments_the_help_is_shown(command):
 @pytest.mark.parametrize(
     ("subcommand", "said"),
     [
-        ([], ["Typed Python kernels", "info", "bench", "--version"]),
+        ([], ["typed Python kernels", "info", "bench", "--version"]),
         (["info"], ["Show the devices", "--json"]),
         (["bench"], ["Measure this machine", "NAME", "--device", "--quick", "--json", "FILE", "--list"]),
     ],
