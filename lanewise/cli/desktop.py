@@ -135,6 +135,7 @@ async def _serve(
     except TimeoutError:
         pass
     finally:
+        ended.set()  # by itself, too, after its time: from here on a signal ends it at once
         await served.close()
         closing = asyncio.create_task(asyncio.to_thread(runner.close))
         done, _ = await asyncio.wait([closing], timeout=_PATIENCE)

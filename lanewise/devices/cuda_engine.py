@@ -277,16 +277,19 @@ class LocalEngine:
 
     def copy_out(self, target: np.ndarray[Any, Any], address: int) -> None:
         self._enter()
+        if not (_STAGED_FROM <= target.nbytes <= _STAGED_BYTES and self._copied_by_stage(target, address)):
+            self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
+
+    def _copied_by_stage(self, target: np.ndarray[Any, Any], address: int) -> bool:
+        """Copy an array by way of memory that is kept for it; False if the system has none to give."""
         with self._staging:
-            staged = _STAGED_FROM <= target.nbytes <= _STAGED_BYTES
-            if staged and self._stage is None:
+            if self._stage is None:
                 status, place = self._api.cuMemHostAlloc(_STAGED_BYTES, 0)
-                self._stage = 0 if status else int(place)  # where there is none, it goes without
-            if staged and self._stage:
+                self._stage = 0 if status else int(place)
+            if self._stage:
                 self._check(self._api.cuMemcpyDtoH(self._stage, address, target.nbytes))
                 ctypes.memmove(target.ctypes.data, self._stage, target.nbytes)
-                return
-        self._check(self._api.cuMemcpyDtoH(target.ctypes.data, address, target.nbytes))
+            return bool(self._stage)
 
     def peek(self, target: np.ndarray[Any, Any], address: int) -> None:
         self._enter()

@@ -103,6 +103,8 @@ class CudaLanes:
     def _make_ahead(self, scalars: tuple[bool, ...], places: Sequence[Placement]) -> None:
         """Make all code at the same time that placements need."""
         builds = [build for build in dict.fromkeys(map(self._placed, places)) if (scalars, build) not in self._ahead]
+        if not builds:
+            return
         self._ahead.update((scalars, build) for build in builds)
         lane_codes_ahead(self._module, self._index, builds, scalars, self._device.target, self._level)
         programs = []

@@ -278,7 +278,7 @@ def _atomic_place(fn: FunctionLowering, op: Op, memarg: MemArg, address: str, wi
     behind = fn.assign(f"add nuw nsw i64 {effective}, {width}")
     # Atomics are checked by comparison everywhere: they are rare, and what they do must not be torn by a fault.
     fn.trap_if(fn.assign(f"icmp ugt i64 {behind}, {memory_bytes(fn, memarg[2])}"), traps.OUT_OF_BOUNDS)
-    if ".store" in op.name or ".rmw" in op.name:
+    if fn.notes_stores and (".store" in op.name or ".rmw" in op.name):
         mark(fn, memarg[2], fn.assign(f"trunc i64 {effective} to i32"))
     return place(fn, _base(fn, memarg[2]), effective)
 

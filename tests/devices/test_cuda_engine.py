@@ -399,3 +399,18 @@ def test_what_is_kept_is_given_up_before_memory_is_short(fake, device):
     assert [call[1:] for call in fake.named("cuMemPoolTrimTo")] == [("pool 1 of GPU 0", 0), ("pool 2 of GPU 0", 0)]
     with pytest.raises(lw.OutOfMemoryError):
         device.empty(2000, np.uint8)
+
+
+@pytest.mark.parametrize("there_is_some", [True, False])
+def test_arrays_of_middle_size_come_by_way_of_memory_that_is_kept_if_there_is_any(fake, device, there_is_some):
+    if not there_is_some:
+        fake.answers["cuMemHostAlloc"] = (Status.CUDA_ERROR_OUT_OF_MEMORY, None)
+    array = device.empty(100_000, np.uint8)
+    ctypes.memset(array.address, 7, 100_000)
+    before = len(fake.named("cuMemHostAlloc"))
+    for _ in range(2):
+        assert (array.get() == 7).all()
+    assert device.empty(100, np.uint8).get().shape == (100,)
+    assert len(fake.named("cuMemHostAlloc")) == before + 1
+    targets = [call[1] for call in fake.named("cuMemcpyDtoH")][-3:]
+    assert (targets[0] == targets[1]) or not there_is_some

@@ -12,6 +12,7 @@ import numpy as np
 from lanewise.desktop import numbers
 from lanewise.desktop.layout.structures import NodeStyle
 from lanewise.desktop.layout.style import Style
+from lanewise.desktop.state import Desk, Notice
 from lanewise.desktop.theme import rgba
 from lanewise.desktop.ui.checking import COLOUR, FLAG, NUMBER, TEXT, Expected, check, name_of, nearest, or_none
 from lanewise.errors import ArgumentError
@@ -236,8 +237,6 @@ def check_children(owner: Node, children: Sequence[Node]) -> None:
 
 def check_device_handler(owner: Node, handler: DeviceFunction) -> None:
     """Raise if a device function does not take a desktop and an event."""
-    from lanewise.desktop.state import Desk, Notice  # the state of a desktop is made of much that nodes need not know
-
     given = list(handler.parameters.values())
     wanted: list[Any] = [Ptr[Desk], Ptr[Notice]]  # type: ignore[misc]
     if given != wanted:
