@@ -11,6 +11,7 @@ from lanewise.errors import CompileError
 from lanewise.wasm import cuda_lanes
 from lanewise.wasm.build import gpu_build
 from lanewise.wasm.cuda_lanes import CudaLanes
+from lanewise.wasm.placement import Placement
 from lanewise.wasm.tuning import Reach, Tuner
 
 THREADS = 256
@@ -132,3 +133,14 @@ def test_a_trial_whose_code_cannot_be_made_fails_no_call(monkeypatch):
     ratios = made._tuner.known.ratios
     assert {ratio for place, ratio in ratios.items() if place.layout == "words"} == {0.0}
     assert any(place.layout == "flat" for place in ratios)
+
+
+@pytest.mark.parametrize(
+    ("unrolls", "asked", "marks"), [(True, False, True), (False, False, False), (False, True, True)]
+)
+def test_what_is_unrolled_notes_where_it_stores(unrolls, asked, marks):
+    made = lanes(None, marks=asked)
+    made.__dict__["_reach"] = Reach(THREADS, unrolls=unrolls)
+    placed = made._placed(Placement("words", unrolled=True))
+    assert (placed.unrolled, placed.marks) == (unrolls, marks)
+    assert made._placed(Placement("words")).marks == asked
