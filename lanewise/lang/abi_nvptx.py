@@ -9,6 +9,7 @@ from lanewise.lang.abi import Abi
 from lanewise.lang.ir import Value
 from lanewise.lang.lane import Traps
 from lanewise.lang.types import BOOL, PointerType, Scalar, Type, u32
+from lanewise.settings import MAX_GROUP_SIZE
 
 if TYPE_CHECKING:
     from lanewise.lang.functions import Kernel
@@ -81,7 +82,7 @@ class NvptxAbi(Abi):
     hidden_arguments: tuple[str, ...] = hidden_parameters
     constant_space = "addrspace(1) "
 
-    def __init__(self, max_group: int = 1024, disjoint: bool = False) -> None:
+    def __init__(self, max_group: int = MAX_GROUP_SIZE, disjoint: bool = False) -> None:
         self.max_group = max_group
         self.disjoint = disjoint
 
@@ -114,8 +115,9 @@ class NvptxAbi(Abi):
         return self._register(fn, "nctaid.x")
 
     def barrier(self, fn: FunctionLowering) -> None:
-        # The form that is not aligned: threads of a warp may arrive apart, and threads that returned do not count.
-        fn.block.emit("call void @llvm.nvvm.barrier.cta.sync.all(i32 0)")
+        # The aligned form, before which the assembler has those threads of a warp meet that have not returned. By the
+        # other one, to which each comes by itself, a large kernel gave wrong results (see ARCHITECTURE.md).
+        fn.block.emit("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)")
 
     def trap(self, fn: FunctionLowering, site: int) -> None:
         thread = self.thread_id(fn)
@@ -185,11 +187,16 @@ class NvptxAbi(Abi):
                 f"  %floor = sub i64 %top_address, {RECURSION_BYTES}",
             ]
         prepare = "\n".join([*lines, *floor])
+        bounds = f'"nvvm.maxntid"="{self.max_group}"'
+        if self.max_group == MAX_GROUP_SIZE:
+            # One such group is enough for a processor. To have room for a second one, the assembler at times gives
+            # threads half of the registers that they could have, and spills.
+            bounds += ' "nvvm.minctasm"="1"'
         # A launch has no group without threads, so the first thread of a group is below n. The last number of a group
         # may not be: near 2**32 threads it wraps, so it is the distance from the first that is compared.
         return f"""
 define ptx_kernel void @{name}({", ".join([*parameters, "i32 %n", "ptr %traps"])})
-    nounwind "nvvm.maxntid"="{self.max_group}" {{
+    nounwind {bounds} {{
   %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %local = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -229,3 +236,7 @@ class LibraryNvptxAbi(NvptxAbi):
 
     def stack_is_low(self, fn: FunctionLowering) -> str:
         return ""
+
+    def barrier(self, fn: FunctionLowering) -> None:
+        # Lanes of guest programs come to it from anywhere in them: threads of a warp must be free to arrive apart.
+        fn.block.emit("call void @llvm.nvvm.barrier.cta.sync.all(i32 0)")

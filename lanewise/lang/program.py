@@ -20,6 +20,9 @@ from lanewise.lang.ir import Block, Operand, Place, Value
 from lanewise.lang.lowering import INHERITED, Facts, FunctionLowering
 from lanewise.lang.types import ArrayType, Scalar, scalar_of_dtype
 
+_FEW_COPIES = 2
+"""So often a function may be there as a part of its callers on a GPU, whatever it says of itself."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -39,6 +42,7 @@ class Lowered:
     block: Block
     facts: Facts
     recursive: bool = False
+    part_of_callers: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ class Program:
         parameters = [*self.abi.hidden_parameters]
         parameters += [f"{kind.llvm} %arg{index}" for index, kind in enumerate(function.parameters.values())]
         attributes = "nounwind" + (" convergent" if facts.converges else "")
-        if isinstance(function, Kernel):
+        if isinstance(function, Kernel) or lowered.part_of_callers:
             attributes += " alwaysinline"
         elif not function.inline:
             attributes += " noinline"
@@ -245,10 +249,46 @@ def _spread_facts(lowered: dict[DeviceFunction, Lowered]) -> None:
         entry.recursive = entry.function in seen
 
 
+def _join_callers(lowered: dict[DeviceFunction, Lowered], kernel: Kernel) -> None:
+    """Make functions that are called in few places parts of their callers.
+
+    On a GPU only a kernel has what describes memory at hand: in a function that is called every load and store takes
+    two more instructions, and the time until they are done. Not those that recursive functions call: their locals would
+    be there for each level. What threads meet in stays in one place, wherever they come from.
+    """
+    copies: dict[DeviceFunction, int] = {kernel: 1}
+    for function in _callers_first(lowered, kernel):
+        entry = lowered[function]
+        most = 1 if entry.facts.converges else _FEW_COPIES
+        joins = not entry.recursive and copies[function] <= most
+        entry.part_of_callers = joins and function is not kernel
+        each = _FEW_COPIES + 1 if entry.recursive else copies[function] if joins else 1
+        for callee in entry.facts.callees:
+            copies[callee] = copies.get(callee, 0) + each
+
+
+def _callers_first(lowered: dict[DeviceFunction, Lowered], kernel: Kernel) -> list[DeviceFunction]:
+    """All functions, each behind all that call it, but for those that call each other."""
+    found: list[DeviceFunction] = []
+    seen: set[DeviceFunction] = set()
+    pending: list[tuple[DeviceFunction, bool]] = [(kernel, False)]
+    while pending:
+        function, done = pending.pop()
+        if done:
+            found.append(function)
+        elif function not in seen:
+            seen.add(function)
+            pending.append((function, True))
+            pending += [(callee, False) for callee in lowered[function].facts.callees]
+    return found[::-1]
+
+
 def lower_kernel(kernel: Kernel, abi: Abi) -> Module:
     """Lower a kernel and all it calls for one target."""
     program = Program(abi)
     lowered = program.lower([kernel])
+    if abi.on_gpu:
+        _join_callers(lowered, kernel)
     definitions = [program.text(entry) for entry in lowered.values()]
     facts = lowered[kernel].facts
     facts.recursive = any(entry.recursive for entry in lowered.values())

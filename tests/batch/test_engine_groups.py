@@ -60,6 +60,53 @@ def test_groups_meet_in_every_wave(device, monkeypatch):
     assert ended.results.state.tolist() == [lanes]
 
 
+ROUNDS = 200
+RELAY = program(
+    """(local $me i32) (local $value i32) (local $round i32) (local $turns i32)
+    (local.set $me (call $local_id))
+    (local.set $value (call $thread_id))
+    (loop $rounds
+      (local.set $turns (i32.rem_u (i32.add (i32.mul (local.get $me) (i32.const 7)) (local.get $round)) (i32.const 13)))
+      (block $done
+        (loop $apart
+          (br_if $done (i32.eqz (local.get $turns)))
+          (local.set $value (i32.add (i32.mul (local.get $value) (i32.const 31)) (local.get $turns)))
+          (local.set $turns (i32.sub (local.get $turns) (i32.const 1)))
+          (br $apart)))
+      (call $write_shared (local.get $me) (local.get $value))
+      (call $threadgroup_barrier)
+      (local.set $value (i32.add (local.get $value) (call $read_shared
+        (i32.rem_u (i32.add (local.get $me) (i32.const 1)) (call $threadgroup_size)))))
+      (call $threadgroup_barrier)
+      (local.set $round (i32.add (local.get $round) (i32.const 1)))
+      (br_if $rounds (i32.lt_u (local.get $round) (i32.const 200))))
+    (call $say (local.get $value))""",
+    "thread_id",
+    "local_id",
+    "threadgroup_size",
+    "threadgroup_barrier",
+    "read_shared",
+    "write_shared",
+)
+
+
+def relayed(lanes: int) -> list[int]:
+    """What the lanes of one group say in the end."""
+    values = list(range(lanes))
+    for round_number in range(ROUNDS):
+        for lane in range(lanes):
+            for turns in range((lane * 7 + round_number) % 13, 0, -1):
+                values[lane] = values[lane] * 31 + turns & 0xFFFFFFFF
+        values = [value + values[(lane + 1) % lanes] & 0xFFFFFFFF for lane, value in enumerate(values)]
+    return values
+
+
+@pytest.mark.parametrize("lanes", [32, 128])
+def test_lanes_that_go_apart_between_barriers_see_what_the_others_wrote(lanes, device):
+    ended = run_all(RELAY, device, lanes, buffers=Buffers(group=lanes))
+    assert [words(one)[0] & 0xFFFFFFFF for one in ended.stdout] == relayed(lanes)
+
+
 LEAVING = program(
     """(local $way i32)
     (local.set $way (i32.rem_u (call $thread_id) (i32.const 5)))

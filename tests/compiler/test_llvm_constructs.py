@@ -380,6 +380,18 @@ OTHERS = [
         host=False,
     ),
     Construct(
+        "barrier before which the threads of a warp meet",
+        calls("void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"),
+        (r"\tbar\.sync\s+0;",),
+        host=False,
+    ),
+    Construct(
+        "groups of which one is enough for a processor",
+        kernel(keep("i32 %x")).replace(") {", ') "nvvm.maxntid"="1024" "nvvm.minctasm"="1" {'),
+        (r"\.maxntid 1024\n\.minnctapersm 1\n",),
+        host=False,
+    ),
+    Construct(
         "ballot", calls("i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 true)"), (r"vote\.sync\.ballot\.b32",), host=False
     ),
     *(
@@ -408,6 +420,9 @@ OTHERS = [
         host=False,
     ),
     Construct("a convergent call is not duplicated", THREADED, (r"barrier\.sync",), host=False),
+    Construct(
+        "nor one that has warps meet", THREADED.replace("sync.all", "sync.aligned.all"), (r"\tbar\.sync",), host=False
+    ),
     Construct(
         "a cold exit that never returns",
         kernel(
@@ -541,7 +556,8 @@ def test_ptxas_takes_all_constructs() -> None:
 
 def test_convergent_keeps_one_copy_of_a_call(ptx: dict[str, str]) -> None:
     copies = re.compile(r"\tcall[.\w]* ")
-    assert len(copies.findall(ptx["a convergent call is not duplicated"])) == 1
+    for name in ("a convergent call is not duplicated", "nor one that has warps meet"):
+        assert len(copies.findall(ptx[name])) == 1
     barrier = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"
     careless = THREADED.replace("convergent", "").replace(barrier, "store volatile i32 0, ptr null")
     text = stages(careless.replace("KERNEL", "ptx_kernel"), GPU)["ptx"]

@@ -1,4 +1,4 @@
-"""What kernels for NVIDIA GPUs let LLVM assume about memory and count with; none of it needs a GPU."""
+"""What kernels for NVIDIA GPUs let LLVM assume, how they count and what they consist of; none of it needs a GPU."""
 
 import ctypes
 import re
@@ -6,6 +6,7 @@ import re
 import pytest
 
 from lanewise.compiler import Target, compile_module, load_object, stages
+from lanewise.kernel.library import kernel_ir
 from lanewise.lang import (
     Ptr,
     atomic_add,
@@ -27,6 +28,7 @@ from lanewise.lang import (
     warp_reduce_add,
     warp_shuffle,
 )
+from lanewise.lang.abi_host import HostAbi
 from lanewise.lang.abi_nvptx import NvptxAbi
 from lanewise.lang.program import lower_kernel
 
@@ -42,7 +44,7 @@ def optimised(function):
 
 # --- threads that communicate ----------------------------------------------------------------------------------------
 
-BARRIER = "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)"
+BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
 
 
 @kernel
@@ -282,3 +284,110 @@ def test_a_float_becomes_a_word_with_one_instruction_that_saturates_itself():
     assert found.count("cvt.rzi.u32.f32") >= 1
     assert "setp.gt.f32" not in found
     assert "selp" not in found
+
+
+# --- functions -------------------------------------------------------------------------------------------------------
+
+
+@device(inline=False)
+def squared(x: u32) -> u32:
+    return x * x
+
+
+@device(inline=False)
+def in_two_places(x: u32) -> u32:
+    return squared(x) + squared(x + 1)
+
+
+@kernel
+def calls_in_one_place(out: Ptr[u32]):
+    out[thread_id()] = in_two_places(out[0])
+
+
+@kernel
+def calls_in_three_places(out: Ptr[u32]):
+    out[thread_id()] = in_two_places(out[0]) + in_two_places(out[1]) + in_two_places(out[2])
+
+
+@kernel
+def calls_in_two_places(out: Ptr[u32]):
+    out[thread_id()] = in_two_places(out[0]) + in_two_places(out[1])
+
+
+@kernel
+def calls_by_two_ways(out: Ptr[u32]):
+    out[thread_id()] = in_two_places(out[0]) + squared(out[1])
+
+
+@device(inline=False)
+def sums_up(x: u32) -> u32:
+    table: u32[512]
+    for at in range(u32(512)):
+        table[at] = x + at
+    return table[x % 512]
+
+
+@device(inline=False)
+def counted_down(x: u32) -> u32:
+    return sums_up(x) if x == 0 else counted_down(x // 2) + 1
+
+
+@device(inline=False)
+def even(x: u32) -> u32:
+    return u32(1) if x == 0 else odd(x - 1)
+
+
+@device(inline=False)
+def odd(x: u32) -> u32:
+    return u32(0) if x == 0 else even(x - 1)
+
+
+@kernel
+def calls_what_calls_itself(out: Ptr[u32]):
+    out[thread_id()] = counted_down(out[0]) + even(out[1])
+
+
+@device(inline=False)
+def meets(out: Ptr[u32]):
+    threadgroup_barrier()
+    out[thread_id()] += 1
+
+
+@kernel
+def meets_in_two_places(out: Ptr[u32]):
+    if out[0] > 5:
+        meets(out)
+    else:
+        meets(out)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        (calls_in_one_place, set()),
+        (calls_in_two_places, {"squared"}),  # it would be there four times
+        (calls_in_three_places, {"in_two_places"}),
+        (calls_by_two_ways, {"squared"}),
+        (calls_what_calls_itself, {"counted_down", "sums_up", "even", "odd"}),
+        (meets_in_two_places, {"meets"}),
+    ],
+)
+def test_functions_that_would_be_there_twice_at_most_are_part_of_the_kernel(function, calls):
+    """But not what recursive functions call, whose locals would be there for each level, nor where threads meet."""
+    ir = lower_kernel(function, NvptxAbi()).ir
+    functions = re.findall(r"^define .*@fn\d+_(\w+)\(.*\) (.*) \{$", ir, re.MULTILINE)
+    assert {name for name, attributes in functions if "alwaysinline" not in attributes} == calls
+
+
+def test_a_function_stays_one_on_a_cpu_if_it_says_so():
+    assert re.search(r"@fn\d+_squared\(.* noinline \{", lower_kernel(calls_in_one_place, HostAbi()).ir)
+
+
+@pytest.mark.parametrize(("group", "bounds"), [(256, [".maxntid 256"]), (1024, [".maxntid 1024", ".minnctapersm 1"])])
+def test_the_largest_groups_have_all_registers(group, bounds):
+    ptx = compile_module(lower_kernel(calls_in_one_place, NvptxAbi(group)).ir, GPU, name="bounds").code.decode()
+    assert re.findall(r"^\.(?:max|min)n\w+ \d+", ptx, re.MULTILINE) == bounds
+
+
+def test_lanes_of_guest_programs_may_come_to_a_barrier_from_different_places():
+    assert "call void @llvm.nvvm.barrier.cta.sync.all(i32 0)" in kernel_ir(GPU)
