@@ -9,6 +9,9 @@ from lanewise.lang.functions import device
 from lanewise.lang.types import Ptr, f32, i32, u32
 from lanewise.lang.vocabulary import addressof, floor
 
+LEVELS = 8
+"""How many levels of a tree get their places between two barriers."""
+
 
 @device
 def to_pixel(position: f32, rounding: bool) -> f32:
@@ -72,14 +75,27 @@ def find_corner(tree: Ptr[LayoutTree], node: i32):
 
 
 @device
-def add_corner(tree: Ptr[LayoutTree], node: i32):
-    """Go on from the parent's place, which is known: done level by level, so that it is as little as can be."""
+def add_corners(tree: Ptr[LayoutTree], node: i32, levels: u32):
+    """Go on from the node so many levels above, whose place is known. Sums are made from there down, as all make them.
+
+    Nodes between are at this, too: what is read of them stays as it is, but that one may be found to be hidden.
+    """
+    path: i32[LEVELS]
+    at = node
+    for level in range(levels):
+        path[level] = at
+        at = (tree.links + at).parent
+    above = tree.work + at
+    x, y, hidden = above.absolute[0], above.absolute[1], above.hidden
+    for level in range(levels):
+        below = tree.work + path[levels - 1 - level]
+        x += below.corner[0]
+        y += below.corner[1]
+        hidden |= below.hidden
     kept = tree.work + node
-    above = tree.work + (tree.links + node).parent
-    x, y, hidden = above.absolute[0] + kept.corner[0], above.absolute[1] + kept.corner[1], above.hidden
     kept.absolute[0] = x
     kept.absolute[1] = y
-    kept.hidden |= hidden
+    kept.hidden = hidden
 
 
 @device(inline=False)
@@ -125,10 +141,11 @@ def place_boxes(tree: Ptr[LayoutTree], deepest: u32):
         if (tree.work + node).depth != DETACHED:
             find_corner(tree, i32(node))
     meet()
-    for depth in range(u32(1), deepest + 1):
+    for known in range(u32(0), deepest, u32(LEVELS)):
         for node in range(first_of_mine(tree), tree.count, nodes_apart()):
-            if (tree.work + node).depth == depth:
-                add_corner(tree, i32(node))
+            depth = (tree.work + node).depth
+            if depth > known and depth <= known + LEVELS:  # which DETACHED is not
+                add_corners(tree, i32(node), depth - known)
         meet()
     for node in range(first_of_mine(tree), tree.count, nodes_apart()):
         if (tree.work + node).depth != DETACHED:
