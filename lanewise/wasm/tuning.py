@@ -71,9 +71,10 @@ def variants(best: Placement, threads: int) -> list[Placement]:
     found = [*near, *fewer, replace(best, group=_GROUP)]
     if not best.unrolled:
         return [replace(best, unrolled=True), *found]
-    at_once: list[int | Literal["fit"]] = [FIT, threads // 16]
-    few = at_once if best.resident is None else []
-    return [*found, *(replace(best, resident=count) for count in few if count == FIT or count >= WARP_SIZE)]
+    at_once: list[int | Literal["fit"]] = [FIT]
+    if threads // 16 >= WARP_SIZE:
+        at_once.append(threads // 16)
+    return [*found, *(replace(best, resident=count) for count in at_once if count != best.resident)]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Placements are tried with real lanes, for little of a run's time, and the best is remembered."""
 
+from dataclasses import replace
+
 import pytest
 
-from lanewise.wasm.placement import Placement, parse_placement
+from lanewise.wasm.placement import FIT, Placement, parse_placement
 from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, candidates, read_known, variants
 
 THREADS = 2048
@@ -87,6 +89,13 @@ def test_the_best_has_its_neighbours_tried_until_none_is_better():
     turns, _, _ = run(tuner(search=True), 100 * THREADS, paces)
     assert turns[-1].placement == Placement("flat", 4, registers=48)
     assert {*variants(Placement("flat", 4), THREADS)} <= {turn.placement for turn in turns if turn.trial}
+
+
+def test_fewer_lanes_at_once_are_tried_though_as_many_as_fit_are_better_than_all():
+    unrolled = Placement("words", 32, unrolled=True)
+    fitting, few = (replace(unrolled, resident=count) for count in (FIT, THREADS // 16))
+    turns, _, _ = run(tuner(search=True), 200 * THREADS, {unrolled: 0.5e-3, fitting: 0.4e-3, few: 0.3e-3})
+    assert turns[-1].placement == few
 
 
 def test_code_for_another_layout_counts_as_a_cost():
