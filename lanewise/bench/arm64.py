@@ -27,9 +27,12 @@ _TURNS = 3
 
 
 def run(device: Device, quick: bool) -> Iterator[Result]:
-    """Measure on one device."""
+    """Measure on one device; programs that were not built are missed before anything is measured."""
+    many = device.name.startswith("cuda")
+    for name in _MANY if many else _ONE_LANE:
+        program_path(name)
     yield from run_loops(device, quick)
-    yield from _on_many(device, quick) if device.name.startswith("cuda") else _on_one(device, quick)
+    yield from _on_many(device, quick) if many else _on_one(device, quick)
 
 
 def _on_one(device: Device, quick: bool) -> Iterator[Result]:

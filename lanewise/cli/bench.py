@@ -54,6 +54,8 @@ def bench(
             raise UsageMistake(f"{option} {file}: there is no directory {file.resolve().parent}; create it first")
         if file is not None and file.is_dir():
             raise UsageMistake(f"{option} {file}: that is a directory; name a file in it")
+    if plot_file is not None and plot_file.suffix.lower() != ".svg":
+        raise UsageMistake(f"--plot {plot_file}: pictures are SVG; write {plot_file.with_suffix('.svg')}")
     try:
         place = lw.device(device)
     except lw.NoDeviceError as error:
@@ -62,14 +64,15 @@ def bench(
         raise UsageMistake("the device null compiles and never runs, so it has no speed; write cpu or cuda")
     load = os.getloadavg()[0]
     results, failures = _run_all(chosen, place, quick)
-    # Before the table, whose reader may have gone meanwhile.
-    if json_file is not None:
+    # Before the table, whose reader may have gone meanwhile. What is there from before stays where nothing is new.
+    if json_file is not None and results:
         json_file.write_text(json.dumps(_report(place, quick, load, results, failures), indent=2) + "\n")
-    if plot_file is not None:
-        what = device if place.name == "cpu" else f"{place.name}, {place.properties.name}"
+    if plot_file is not None and results:
+        what = place.name if place.name == "cpu" else f"{place.name}, {place.properties.name}"
         what += ", a quick run" if quick else ""
         plot_file.write_text(plot(results, f"lanewise bench {' '.join(names or ())} on {what}"))
-    _show(console, results, quick, load)
+    if results:
+        _show(console, results, quick, load)
     for failure in failures:
         console.print(f"[bold red]FAILED[/] {escape(failure)}", soft_wrap=True)
     if failures:

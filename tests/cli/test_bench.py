@@ -77,6 +77,7 @@ def test_quick_run_prints_a_table_and_writes_json(command, tmp_path):
         (["--device", "null"], "the device null compiles and never runs, so it has no speed; write cpu or cuda"),
         (["map", "--plot", "/nowhere/at/all.svg"], "--plot /nowhere/at/all.svg: there is no directory /nowhere/at"),
         (["map", "--plot", "/"], "--plot /: that is a directory; name a file in it"),
+        (["map", "--plot", "figures.png"], "--plot figures.png: pictures are SVG; write figures.svg"),
         (["map", "--json", "/nowhere/at/all.json"], "--json /nowhere/at/all.json: there is no directory /nowhere/at"),
     ],
 )
@@ -107,6 +108,20 @@ def test_a_wrong_result_fails_loudly_and_the_others_still_run(monkeypatch):
     assert "FAILED wrong: benchmark wrong gave 2, NumPy gives 3" in done.output
     assert "must not count" not in done.stdout
     assert "1.50x" in done.output
+
+
+def test_files_stay_as_they_are_where_nothing_was_measured(command, tmp_path, monkeypatch):
+    """Programs of AArch64 are built in a checkout; elsewhere that is said before anything is measured."""
+    monkeypatch.chdir(tmp_path)
+    kept = {name: tmp_path / name for name in ("figures.json", "figures.svg")}
+    for file in kept.values():
+        file.write_text("from before")
+    files = ["--json", str(kept["figures.json"]), "--plot", str(kept["figures.svg"])]
+    done = command("bench", "arm64", "--quick", "--device", "cpu", *files)
+    assert done.returncode == 1
+    assert "FAILED arm64: out/arm64/mix is not there" in " ".join(done.stdout.split())
+    assert "lanewise" not in done.stdout  # no table
+    assert [file.read_text() for file in kept.values()] == ["from before"] * 2
 
 
 def test_a_broken_peer_is_a_failure_with_its_place(monkeypatch):
