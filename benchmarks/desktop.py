@@ -32,7 +32,7 @@ def crowd(widgets: int, width: int, height: int, **options) -> ui.Desktop:
                 x=20 + place % 6 * (width - 320) // 6,
                 y=20 + place // 6 * (height // 2 - 20) + place % 6 * 12,
                 width=300,
-                height=min(90 + count * 46, height - 60),
+                height=max(min(90 + count * 46, height - 60), 120),
                 resizable=False,
             )
         )

@@ -140,7 +140,7 @@ async def _serve(
         closing = asyncio.create_task(asyncio.to_thread(runner.close))
         done, _ = await asyncio.wait([closing], timeout=_PATIENCE)
         if not done:
-            _say("a handler is still running; Ctrl-C again ends it")
+            _say("a frame, which may be compiling, or a handler is still at work; Ctrl-C again ends it")
         await closing
         if stats:
             print(runner.stats())

@@ -6,6 +6,8 @@ from lanewise.desktop.state import Desk
 from lanewise.desktop.tree import scroll_limit
 from lanewise.lang import Ptr, device, f32, i32, rint, u32
 
+LIST_MARGIN = 6.0
+"""Pixels between the edge of a list and its rows."""
 POPUP_GAP = 4.0
 """Pixels between a menu and its popup; the toolkit's margin for popups is the same."""
 
@@ -34,6 +36,17 @@ def choose_row(desk: Ptr[Desk], me: u32, row: f32, number: u32):
     if chosen != widget.value:
         widget.value = chosen
         tell(desk, me, number, numbers.CHANGED, chosen, 0)
+
+
+@device
+def row_at(desk: Ptr[Desk], me: u32, y: i32) -> i32:
+    """The widget of the row of list `me` that is at a height of the screen, or the list where none is."""
+    widget = desk.widgets + me
+    first = (desk.links + me).first_child
+    row = (f32(y - widget.y) - LIST_MARGIN + widget.scroll_y) / max(widget.row_height, 1.0)
+    if row < 0.0 or row >= f32(widget.row_count):
+        return i32(me)
+    return first + i32(u32(row) % (desk.widgets + first).row_count)  # see `fill_rows`
 
 
 @device
@@ -82,11 +95,13 @@ def choose_line(desk: Ptr[Desk], me: u32, line: f32, number: u32):
 
 @device
 def open_popup(desk: Ptr[Desk], me: u32):
-    """Show popup `me` below its menu, or above it where there is no room below."""
+    """Show popup `me` below its menu, above it where there is no room below, or else over it."""
     widget = desk.widgets + me
     menu = desk.widgets + widget.target
     box = desk.boxes + me
     below = menu.y + menu.h + i32(box.height + POPUP_GAP) <= i32(desk.height)
     above = f32(menu.y) >= box.height + POPUP_GAP
-    box.y = f32(menu.h) + POPUP_GAP if below or not above else 0.0 - box.height - POPUP_GAP
+    box.y = f32(menu.h) + POPUP_GAP if below else 0.0 - box.height - POPUP_GAP
+    if not below and not above:  # over its menu, as much of it on the screen as there is room for
+        box.y = max(f32(desk.height) - box.height, 0.0) - f32(menu.y)
     widget.flags &= ~u32(numbers.HIDDEN)

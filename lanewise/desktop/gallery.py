@@ -29,7 +29,7 @@ def _controls() -> ui.Window:
     said = ui.Label("Nothing was pressed yet.", muted=True)
 
     def tell(event: ui.Event) -> None:
-        said.text = f"{event.widget.initial_text}: {event.kind}"[:32]
+        said.text = f"{event.widget.called or type(event.widget).__name__}: {event.kind}"[:32]
 
     def volume(event: ui.Event) -> None:
         bar.value = event.value

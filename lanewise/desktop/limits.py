@@ -46,5 +46,7 @@ DOUBLE_CLICK_MS = 400
 DRAG_PIXELS = 3
 REACH_ACROSS, REACH_DOWN = 80.0, 30.0
 """Pixels of a window's bar that stay on the screen, or nobody could get it back."""
+SMALLEST_WINDOW = 120
+"""Pixels that a window has at least, across and down."""
 POPUP_LAYER = 0xFFF0
 """The layer of popups, above every window's."""

@@ -2,7 +2,17 @@
 
 from lanewise.desktop import numbers, theme
 from lanewise.desktop.colours import faded, mix, shade
-from lanewise.desktop.look_parts import CORNER, area_of, centred_text, eased, focus_ring, text_colour
+from lanewise.desktop.look_parts import (
+    CORNER,
+    DULL,
+    area_of,
+    centred_text,
+    dulled,
+    eased,
+    focus_ring,
+    on_accent,
+    text_colour,
+)
 from lanewise.desktop.primitives import add_box, add_edge, add_image, add_line, add_paragraph, add_shadow, add_stroke
 from lanewise.desktop.state import Desk
 from lanewise.desktop.text import baseline_in, width_of
@@ -42,11 +52,10 @@ def look_button(desk: Ptr[Desk], me: u32, first: u32) -> u32:
         low = mix(shade(desk, theme.ACCENT_LOW), shade(desk, theme.ACCENT_PRESS), press)
         top = mix(mix(shade(desk, theme.ACCENT), top, 0.35), top, max(hover, press))
         low = mix(low, shade(desk, theme.ACCENT), hover * (1.0 - press))
-        if widget.flags & numbers.DISABLED != 0:
-            top = faded(top, 0.45)
-            low = faded(low, 0.45)
+        top = dulled(desk, widget, top, theme.SURFACE)
+        low = dulled(desk, widget, low, theme.SURFACE)
         used = add_box(desk, me, used, x, y, w, h, CORNER, top, low)
-        return centred_text(desk, me, used, x, w, shade(desk, theme.ON_ACCENT), first)
+        return centred_text(desk, me, used, x, w, on_accent(desk, widget), first)
     top = mix(
         mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), hover),
         shade(desk, theme.CONTROL_PRESS),
@@ -111,10 +120,11 @@ def look_tab(desk: Ptr[Desk], me: u32, first: u32) -> u32:
         fill = faded(shade(desk, theme.HOVER), widget.hover)
         used = add_box(desk, me, used, x + 2.0, y + 2.0, w - 4.0, h - 5.0, CORNER, fill, fill)
     if on > 0.0:
-        accent = shade(desk, theme.ACCENT)
+        accent = dulled(desk, widget, shade(desk, theme.ACCENT), theme.SURFACE)
         wide = (w - 16.0) * on
         used = add_box(desk, me, used, x + (w - wide) * 0.5, y + h - 3.0, wide, 3.0, 1.5, accent, accent)
     colour = mix(shade(desk, theme.TEXT_MUTED), shade(desk, theme.TEXT), max(on, widget.hover))
+    colour = dulled(desk, widget, colour, theme.SURFACE)
     return centred_text(desk, me, used, x, w, colour, first)
 
 
@@ -133,7 +143,7 @@ def look_menu(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     at_x = x + w - 17.0
     at_y = y + rint(h * 0.5)
     bend = 2.4 - 4.8 * eased(widget.toggle)
-    colour = shade(desk, theme.TEXT_MUTED)
+    colour = dulled(desk, widget, shade(desk, theme.TEXT_MUTED), theme.CONTROL)
     return add_stroke(desk, me, used, at_x - 4.5, at_y - bend, at_x, at_y + bend, at_x + 4.5, at_y - bend, 1.8, colour)
 
 
@@ -143,4 +153,7 @@ def look_image(desk: Ptr[Desk], me: u32) -> u32:
     widget = desk.widgets + me
     x, y, w, h = area_of(widget)
     used = add_image(desk, me, 0, x, y, w, h, widget.radius)
+    if widget.flags & numbers.DISABLED != 0:
+        veil = faded(shade(desk, theme.SURFACE), DULL)
+        used = add_box(desk, me, used, x, y, w, h, widget.radius, veil, veil)
     return add_edge(desk, me, used, x, y, w, h, widget.radius, 0, 0, 1.0, shade(desk, theme.SURFACE_EDGE))

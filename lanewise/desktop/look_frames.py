@@ -3,7 +3,17 @@
 from lanewise.desktop import numbers, theme
 from lanewise.desktop.colours import faded, mix, shade
 from lanewise.desktop.limits import SLOTS
-from lanewise.desktop.look_parts import CORNER, area_of, centred_text, eased, focus_ring, text_colour, unit_part
+from lanewise.desktop.look_parts import (
+    CORNER,
+    area_of,
+    centred_text,
+    dulled,
+    eased,
+    focus_ring,
+    on_accent,
+    text_colour,
+    unit_part,
+)
 from lanewise.desktop.primitives import add_box, add_edge, add_line, add_shadow, add_stroke
 from lanewise.desktop.state import Desk
 from lanewise.desktop.strips import desk_primitive
@@ -148,9 +158,9 @@ def look_row(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     used = u32(0)
     colour = text_colour(desk, me)
     if widget.flags & numbers.CHECKED != 0:
-        fill = shade(desk, theme.ACCENT)
+        fill = dulled(desk, widget, shade(desk, theme.ACCENT), theme.FIELD)
         used = add_box(desk, me, used, x, y + 1.0, w, h - 2.0, 6.0, fill, fill)
-        colour = shade(desk, theme.ON_ACCENT)
+        colour = on_accent(desk, widget)
     elif widget.hover > 0.0:
         fill = faded(shade(desk, theme.HOVER), widget.hover)
         used = add_box(desk, me, used, x, y + 1.0, w, h - 2.0, 6.0, fill, fill)

@@ -2,7 +2,7 @@
 
 from lanewise.desktop import theme
 from lanewise.desktop.colours import faded, mix, shade
-from lanewise.desktop.look_parts import area_of, eased, focus_ring, text_colour, unit_part
+from lanewise.desktop.look_parts import area_of, dulled, eased, focus_ring, on_accent, text_colour, unit_part
 from lanewise.desktop.primitives import add_box, add_edge, add_line, add_shadow, add_stroke
 from lanewise.desktop.state import Desk
 from lanewise.desktop.text import baseline_in
@@ -30,6 +30,8 @@ def mark_box(desk: Ptr[Desk], me: u32, x: f32, y: f32, radius: f32, on: f32) -> 
     fill = mix(off_fill, mix(shade(desk, theme.ACCENT), shade(desk, theme.ACCENT_HOVER), widget.hover), on)
     off_edge = mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), widget.hover * 0.6)
     edge = mix(off_edge, shade(desk, theme.ACCENT_LOW), on)
+    fill = dulled(desk, widget, fill, theme.CONTROL)
+    edge = dulled(desk, widget, edge, theme.CONTROL)
     return add_edge(desk, me, used, x, y, MARK, MARK, radius, fill, fill, 1.25, edge)
 
 
@@ -42,7 +44,7 @@ def look_checkbox(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     on = eased(widget.toggle)
     used = mark_box(desk, me, x, y, 5.0, on)
     if on > 0.0:
-        colour = shade(desk, theme.ON_ACCENT)
+        colour = on_accent(desk, widget)
         bend_x = x + 7.6
         bend_y = y + 12.6
         tip = unit_part(on * 1.6 - 0.6)
@@ -73,7 +75,7 @@ def look_radio(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     used = mark_box(desk, me, x, y, MARK * 0.5, on)
     if on > 0.0:
         side = 7.4 * on
-        dot = shade(desk, theme.ON_ACCENT)
+        dot = on_accent(desk, widget)
         at = (MARK - side) * 0.5
         used = add_box(desk, me, used, x + at, y + at, side, side, side * 0.5, dot, dot)
     return mark_text(desk, me, used, x + MARK + 9.0, first)
@@ -91,13 +93,14 @@ def look_switch(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     used = focus_ring(desk, me, 0, x, y, wide, high, high * 0.5)
     off_fill = mix(shade(desk, theme.TRACK), shade(desk, theme.CONTROL_EDGE), widget.hover * 0.5)
     fill = mix(off_fill, mix(shade(desk, theme.ACCENT), shade(desk, theme.ACCENT_HOVER), widget.hover), on)
+    fill = dulled(desk, widget, fill, theme.TRACK)
     used = add_edge(desk, me, used, x, y, wide, high, high * 0.5, fill, fill, 1.0, shade(desk, theme.SURFACE_EDGE))
     side = f32(17)
     stretch = 3.0 * eased(widget.press)
     knob_x = x + 2.5 + (wide - side - 5.0 - stretch) * on
     shadow = faded(shade(desk, theme.SHADOW), 0.8)
     used = add_shadow(desk, me, used, knob_x, y + 3.5, side + stretch, side, side * 0.5, 5.0, shadow)
-    knob = shade(desk, theme.KNOB)
+    knob = dulled(desk, widget, shade(desk, theme.KNOB), theme.TRACK)
     used = add_box(desk, me, used, knob_x, y + 2.5, side + stretch, side, side * 0.5, knob, knob)
     return mark_text(desk, me, used, x + wide + 10.0, first)
 
@@ -121,7 +124,7 @@ def look_slider(desk: Ptr[Desk], me: u32) -> u32:
     at = x + (w - side) * part_of_value(desk, me)
     track = shade(desk, theme.TRACK)
     used = add_box(desk, me, 0, x, middle - 2.5, w, 5.0, 2.5, track, track)
-    accent = shade(desk, theme.ACCENT)
+    accent = dulled(desk, widget, shade(desk, theme.ACCENT), theme.TRACK)
     used = add_box(desk, me, used, x, middle - 2.5, at - x + side * 0.5, 5.0, 2.5, accent, accent)
     halo = max(eased(widget.hover) * 0.5, eased(widget.press))
     if halo > 0.0:
@@ -142,7 +145,7 @@ def look_slider(desk: Ptr[Desk], me: u32) -> u32:
     used = focus_ring(desk, me, used, at, middle - side * 0.5, side, side, side * 0.5)
     shadow = faded(shade(desk, theme.SHADOW), 0.8)
     used = add_shadow(desk, me, used, at, middle - side * 0.5 + 1.0, side, side, side * 0.5, 6.0, shadow)
-    knob = shade(desk, theme.KNOB)
+    knob = dulled(desk, widget, shade(desk, theme.KNOB), theme.TRACK)
     edge = mix(shade(desk, theme.CONTROL_EDGE), accent, max(widget.hover, widget.press))
     return add_edge(desk, me, used, at, middle - side * 0.5, side, side, side * 0.5, knob, knob, 1.25, edge)
 
@@ -157,6 +160,6 @@ def look_progress(desk: Ptr[Desk], me: u32) -> u32:
     part = part_of_value(desk, me)
     if part <= 0.0:
         return used
-    return add_box(
-        desk, me, used, x, y, max(w * part, h), h, h * 0.5, shade(desk, theme.ACCENT_HOVER), shade(desk, theme.ACCENT)
-    )
+    top = dulled(desk, widget, shade(desk, theme.ACCENT_HOVER), theme.TRACK)
+    low = dulled(desk, widget, shade(desk, theme.ACCENT), theme.TRACK)
+    return add_box(desk, me, used, x, y, max(w * part, h), h, h * 0.5, top, low)

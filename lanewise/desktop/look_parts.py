@@ -1,7 +1,7 @@
-"""What the looks of several widgets share: area, easing, colour of text, ring of the focus, a line in the middle."""
+"""What the looks of several widgets share: area, easing, colours, ring of the focus, a line in the middle."""
 
 from lanewise.desktop import numbers, theme
-from lanewise.desktop.colours import faded, shade
+from lanewise.desktop.colours import faded, mix, shade
 from lanewise.desktop.primitives import add_edge, add_line
 from lanewise.desktop.state import Desk, Widget
 from lanewise.desktop.text import baseline_in, width_of
@@ -9,6 +9,10 @@ from lanewise.lang import Ptr, device, f32, rint, u32
 
 CORNER = 7.0
 """The radius of the corners of buttons and fields."""
+DULL = 0.6
+"""How far the colours of what is disabled go over into what is behind them."""
+FADED = 0.45
+"""How much is left of text that is disabled."""
 
 
 @device
@@ -30,6 +34,19 @@ def unit_part(x: f32) -> f32:
 
 
 @device
+def dulled(desk: Ptr[Desk], widget: Ptr[Widget], colour: u32, behind: u32) -> u32:
+    """A colour that goes over into that behind it, a shade of the theme, where a widget is disabled."""
+    return mix(colour, shade(desk, behind), DULL) if widget.flags & numbers.DISABLED != 0 else colour
+
+
+@device
+def on_accent(desk: Ptr[Desk], widget: Ptr[Widget]) -> u32:
+    """The colour of what is written or drawn on the accent."""
+    colour = shade(desk, theme.ON_ACCENT)
+    return faded(colour, DULL) if widget.flags & numbers.DISABLED != 0 else colour
+
+
+@device
 def text_colour(desk: Ptr[Desk], me: u32) -> u32:
     """The colour of a widget's text."""
     widget = desk.widgets + me
@@ -38,7 +55,7 @@ def text_colour(desk: Ptr[Desk], me: u32) -> u32:
         colour = shade(desk, theme.TEXT_MUTED)
     if widget.foreground != 0:
         colour = widget.foreground
-    return faded(colour, 0.45) if widget.flags & numbers.DISABLED != 0 else colour
+    return faded(colour, FADED) if widget.flags & numbers.DISABLED != 0 else colour
 
 
 @device(inline=False)

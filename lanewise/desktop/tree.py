@@ -54,9 +54,11 @@ def takes_focus(desk: Ptr[Desk], number: u32) -> bool:
 
 
 @device
-def is_hidden(desk: Ptr[Desk], number: i32) -> bool:
-    """Whether a widget, or one that holds it, is hidden: a closed window, a page that is not shown."""
+def hears_no_keys(desk: Ptr[Desk], number: i32) -> bool:
+    """Whether a widget is disabled, or it or one that holds it is hidden: a closed window, a page that is not shown."""
     at = number
+    if at >= 0 and (desk.widgets + at).flags & numbers.DISABLED != 0:
+        return True
     depth = u32(0)
     while at >= 0 and depth < MAX_DEPTH:
         if (desk.widgets + at).flags & numbers.HIDDEN != 0:

@@ -165,7 +165,7 @@ def windows():
         assert process.stdout.readline().startswith("open http://127.0.0.1:")
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        assert "a handler is still running; Ctrl-C again ends it" in process.stderr.readline()
+        assert "a handler is still at work; Ctrl-C again ends it" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 128 + signal.SIGINT
 

@@ -296,7 +296,7 @@ def test_events_that_mean_nothing_to_a_desktop_are_left_out(desktop):
         ("label", "text", 5, "Label 'Hello': text is 5; it is a string"),
         ("label", "text", "x" * 33, "Label 'Hello': text has 33 characters; there is room for 32"),
         ("label", "txt", "x", "Label 'Hello' has no 'txt' to set; did you mean 'text'?"),
-        ("label", "size", 20, "Label 'Hello' has no 'size' to set; there are text, value, target"),
+        ("label", "size", 20, "Label 'Hello' has no 'size' to set; there are text, value, disabled, target"),
         ("label", "box", 20, "Label 'Hello': box stays what it was"),
         ("label", "show", True, "Label 'Hello': show stays what it was"),
         ("label", "checked", True, "Label 'Hello': checked stays what it was"),

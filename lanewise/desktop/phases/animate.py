@@ -43,6 +43,8 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
             way = widget.scroll_to - widget.scroll_y
             moved = widget.scroll_y + way * min(delta * SCROLL_RATE, 1.0)
             widget.scroll_y = moved if abs(widget.scroll_to - moved) > 0.5 else widget.scroll_to
+            if way != 0.0:
+                group.awake = 1  # another frame, in which what is under the pointer now is found
         moves = widget.hover != f32(hovered) or widget.press != f32(pressed) or widget.scroll_y != widget.scroll_to
         moves = moves or widget.toggle != f32(on) or widget.focus != f32(focused)
         if widget.kind == numbers.FIELD and frame.focused == number:

@@ -6,10 +6,11 @@ same state to the same result. A barrier ends each event, so that the next one s
 
 from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, NOTHING, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
+from lanewise.desktop.choosing import row_at
 from lanewise.desktop.limits import DOUBLE_CLICK_MS, DRAG_PIXELS, MAX_NOTICES, MAX_WIDGETS, POPUP_LAYER
 from lanewise.desktop.phases.react import react
 from lanewise.desktop.state import Desk, FrameState, GroupMemory, InputEvent
-from lanewise.desktop.tree import is_hidden, next_focus, scroller_of, takes_focus, target_of
+from lanewise.desktop.tree import hears_no_keys, next_focus, scroller_of, takes_focus, target_of
 from lanewise.lang import Ptr, addressof, device, i32, threadgroup_barrier, u32
 
 STATE_WORDS = FrameState.size // 4
@@ -109,9 +110,12 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
     for word in range(u32(STATE_WORDS)):
         mine[word] = Ptr[u32](desk.frame)[word]
     state.time_ms = time_ms
-    # Before events, of which none has hidden anything yet: what nobody sees hears no keys.
-    if is_hidden(desk, state.focused):
+    # Before events, of which none has hidden anything yet.
+    if hears_no_keys(desk, state.focused):
         state.focused = -1
+    if state.hovered >= 0 and (desk.widgets + state.hovered).kind == numbers.ROW:
+        # The list may have been scrolled under a pointer that stays where it is.
+        state.hovered = row_at(desk, u32((desk.links + state.hovered).parent), state.pointer_y)
     if me < MAX_NOTICES:
         desk.scratch.notices[me].kind = 0
     threadgroup_barrier()

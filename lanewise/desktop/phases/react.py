@@ -8,14 +8,13 @@ from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE
 from lanewise.desktop.choosing import choose_line, choose_row, drag_thumb, open_popup, tell, type_in_list
 from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
 from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE, LEFT, TOP
-from lanewise.desktop.limits import REACH_ACROSS, REACH_DOWN
+from lanewise.desktop.limits import REACH_ACROSS, REACH_DOWN, SMALLEST_WINDOW
 from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, FrameState, InputEvent
 from lanewise.desktop.tree import scroll_limit
 from lanewise.lang import Ptr, bitcast, device, f32, i32, rint, u8, u32
 
 SPACE = 32
-SMALLEST_WINDOW = 120.0
 KNOB = 18.0
 
 
@@ -200,8 +199,8 @@ def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, a
             widget.grab_x = box.width - x
             widget.grab_y = box.height - y
         else:
-            style.size[0].value = max(x + widget.grab_x, SMALLEST_WINDOW)
-            style.size[1].value = max(y + widget.grab_y, SMALLEST_WINDOW)
+            style.size[0].value = max(x + widget.grab_x, f32(SMALLEST_WINDOW))
+            style.size[1].value = max(y + widget.grab_y, f32(SMALLEST_WINDOW))
             ask_for_layout(desk, me)
 
 

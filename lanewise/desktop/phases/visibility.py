@@ -1,13 +1,13 @@
 """Phase 5, visibility and order: where each widget is on the screen, what is cut off, and what lies above what."""
 
+from lanewise.desktop.choosing import LIST_MARGIN
 from lanewise.desktop.limits import MAX_DEPTH, MAX_WIDGETS
-from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, ROW
+from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, ROW, WINDOW
 from lanewise.desktop.state import Desk, GroupMemory
 from lanewise.lang import Ptr, device, f32, i32, rint, threadgroup_barrier, u32
 
 OUT_OF_SIGHT = 0xFFFFFFFF
 """The key of a widget that is not seen: sorted behind all others."""
-LIST_MARGIN = 6.0
 THUMB_ROOM = 10.0
 
 
@@ -40,6 +40,7 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     # screen's corner is not known yet, so edges are kept as seen from this widget's own corner first.
     seen = True
     free = widget.kind == POPUP  # a popup reaches beyond whatever holds its menu
+    scrolls = False  # what is cut off by its window can be reached only if something in between scrolls
     depth = u32(0)
     from_x = x
     from_y = y
@@ -55,12 +56,16 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
         from_x -= above.scroll_x if above.flags & CLIPS != 0 else 0.0
         from_y -= above.scroll_y if above.flags & CLIPS != 0 else 0.0
         # Now from_x is how far this widget's corner is from the ancestor's.
-        if above.flags & CLIPS != 0 and not free:
-            inset = f32(1) if above.kind == LIST else f32(0)
+        if (above.flags & CLIPS != 0 or above.kind == WINDOW) and not free:
+            inset = f32(1) if above.kind == LIST or above.kind == WINDOW else f32(0)
             clip_left = max(clip_left, inset - from_x)
             clip_top = max(clip_top, inset - from_y)
             clip_right = min(clip_right, above_box.width - inset - from_x)
             clip_bottom = min(clip_bottom, above_box.height - inset - from_y)
+            if above.kind == WINDOW and not scrolls:
+                across = clip_left < w and clip_right > 0.0
+                seen = seen and across and clip_top < h and clip_bottom > 0.0
+            scrolls = scrolls or above.flags & CLIPS != 0
         from_x += above_box.x
         from_y += above_box.y
         free = free or above.kind == POPUP

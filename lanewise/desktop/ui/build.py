@@ -15,12 +15,17 @@ from lanewise.desktop.layout.structures import NodeLinks
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import name_of
+from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, Window
 from lanewise.desktop.ui.controls import Radio
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Node
 from lanewise.errors import ArgumentError
 from lanewise.lang.functions import DeviceFunction
 
+OF_WINDOWS = (numbers.TITLE, numbers.CLOSE, numbers.GRIP)
+"""What a window is moved, closed and resized by."""
+CASCADE, CASCADES = 32, 8
+"""How far windows of a cascade are apart, and after how many it begins anew."""
 SINGLE_LINE = (numbers.FIELD, numbers.TITLE)
 """Widgets whose boxes do not follow their text."""
 
@@ -40,6 +45,8 @@ def build(root: Node) -> Built:
     builder = _Builder(nodes, parents)
     for number in range(len(nodes)):
         builder.add(number)
+    own = {node.number for node in nodes if node.flags & numbers.DISABLED}
+    builder.widgets["flags"] |= np.where(disabled_flags(nodes, own), numbers.DISABLED, 0).astype(np.uint32)
     arrays = {
         "widgets": builder.widgets,
         "styles": pack_styles(builder.styles),
@@ -62,6 +69,24 @@ def forget(root: Node) -> None:
         if node.desktop is None and node.number >= 0:
             node.number = -1
             waiting += node.children
+
+
+def within(node: Node) -> list[int]:
+    """The numbers of a widget and of all that it holds."""
+    found, waiting = [], [node]
+    while waiting:
+        found.append(waiting[-1].number)
+        waiting += waiting.pop().children
+    return found
+
+
+def disabled_flags(nodes: Sequence[Node], disabled: set[int]) -> list[bool]:
+    """Which widgets hear nothing if these are disabled: they and what they hold, but for the bar of a window."""
+    flags = [False] * len(nodes)
+    for number in sorted(disabled):
+        for at in within(nodes[number]):
+            flags[at] = at == number or nodes[at].kind not in OF_WINDOWS
+    return flags
 
 
 def _number(root: Node) -> tuple[list[Node], list[int]]:
@@ -144,6 +169,7 @@ class _Builder:
         self.pixels = 1
         self.handlers: list[DeviceFunction] = []
         self.layers = 0
+        self.cascading = 0
 
     def add(self, number: int) -> None:
         node = self.nodes[number]
@@ -161,7 +187,7 @@ class _Builder:
         self.texts += [0] * (int(widget["capacity"]) - length)
         measured = 0 if node.kind in SINGLE_LINE or node.children else length
         font_size = float(node.fields["font_size"])
-        layout = node.layout if node.kind != numbers.WINDOW else _within_reach(node.layout, self.nodes[0].layout)
+        layout = self._place_window(node) if isinstance(node, Window) else node.layout
         if self.parents[number] >= 0:
             layout = _as_large_as_said(node, layout, self.nodes[self.parents[number]].layout)
         self.styles.append(dataclasses.replace(layout, text_start=start, text_count=measured, font_size=font_size))
@@ -184,6 +210,15 @@ class _Builder:
         start = len(self.texts)
         self.texts += codes.tolist()
         return start, len(codes)
+
+    def _place_window(self, window: Window) -> Style:
+        """Where a window lies: those that do not say where lie in a cascade, and of all of them the bar is seen."""
+        layout = window.layout
+        if window.cascades:
+            step = CASCADE * (self.cascading % CASCADES)
+            layout = dataclasses.replace(layout, inset=(FIRST_Y + step, "auto", "auto", FIRST_X + step))
+            self.cascading += 1
+        return _within_reach(layout, self.nodes[0].layout)
 
     def _take_place(self, number: int, widget: Any) -> None:
         """Windows, popups and what is not in one stand in layers, the later above the earlier."""

@@ -96,6 +96,11 @@ def number_within(least: float, most: float) -> Expected:
     )
 
 
+def number_from(least: float) -> Expected:
+    """A number that is not below another."""
+    return Expected(f"a number, {least:g} or above", lambda value: is_number(value) and value >= least)
+
+
 def whole_within(least: int, most: int) -> Expected:
     """A whole number that is not beyond two others."""
     return Expected(
@@ -151,7 +156,7 @@ FLAG = Expected("True or False", lambda value: isinstance(value, bool | np.bool_
 WHOLE = Expected("a whole number", is_whole)
 NUMBER = Expected("a number", is_number)
 POSITIVE = Expected("a number above 0", lambda value: is_number(value) and value > 0)
-NOT_NEGATIVE = Expected("a number, 0 or above", lambda value: is_number(value) and value >= 0)
+NOT_NEGATIVE = number_from(0)
 TEXT_SIZE = number_within(limits.SMALLEST_TEXT, limits.LARGEST_TEXT)
 ON_OR_OFF = Expected("0 or 1", lambda value: isinstance(value, bool) or (is_number(value) and value in (0, 1)))
 COLOUR = Expected("a colour, written #rrggbb or #rrggbbaa", _is_colour)

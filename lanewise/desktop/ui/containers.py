@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from lanewise.desktop import numbers
 from lanewise.desktop.layout.style import Style
+from lanewise.desktop.limits import SMALLEST_WINDOW
 from lanewise.desktop.ui.checking import (
     FLAG,
     HANDLER,
@@ -15,12 +16,16 @@ from lanewise.desktop.ui.checking import (
     NUMBER,
     TEXT,
     check,
+    number_from,
     or_none,
+    place_within,
     whole_within,
 )
 from lanewise.desktop.ui.node import WIDGET, Handler, Node, Parts, check_children, check_style, colours
 from lanewise.errors import ArgumentError
 
+FIRST_X, FIRST_Y = 80, 60
+"""Where a window lies that is not told where."""
 TITLE_HEIGHT = 40
 THUMB_ROOM = 14
 """Pixels at the right of what is scrolled, where its thumb is."""
@@ -144,6 +149,25 @@ class Tabs(Node):
             self.tabs.append(Tab(parts=Parts(title, flags, parts.fields, {numbers.CHANGED: on_change}), target=page))
             self.pages.append(page)
         super().__init__(Row(*self.tabs, column_gap=2), *self.pages, **rest)
+        self.accepted = place_within(0, len(pages) - 1)
+        for tab in self.tabs:
+            tab.owner = self
+
+    @property
+    def value(self) -> float:
+        """The page that is seen, counted from 0."""
+        return float([tab.checked for tab in self.tabs].index(True))
+
+    @value.setter
+    def value(self, value: float) -> None:
+        check(self, self.accepted, value=value)
+        for number, (tab, page) in enumerate(zip(self.tabs, self.pages, strict=True)):
+            tab.change_flag(numbers.CHECKED, number == value)
+            page.change_flag(numbers.HIDDEN, number != value)
+            self._alive().set_display(page, number == value)
+
+    def value_of_event(self, part: Node, value: float) -> float:
+        return float(next(number for number, tab in enumerate(self.tabs) if tab is part))
 
 
 class _Title(Node):
@@ -178,7 +202,10 @@ class _Grip(Node):
 
 
 class Window(Node):
-    """A window with a title bar; it is moved by the bar, resized by its corner and closed by the cross."""
+    """A window with a title bar; it is moved by the bar, resized by its corner and closed by the cross.
+
+    Those that are not told where to be lie beside each other, each a little further to the right and down.
+    """
 
     kind = numbers.WINDOW
     style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "position": "absolute"}
@@ -187,8 +214,8 @@ class Window(Node):
         self,
         title: str,
         *children: Node,
-        x: float = 80,
-        y: float = 60,
+        x: float | None = None,
+        y: float | None = None,
         width: float = 420,
         height: float = 320,
         resizable: bool = True,
@@ -200,20 +227,23 @@ class Window(Node):
         check(self, TEXT, title=title)
         self.title = _Title(parts=Parts(title, numbers.BOLD))
         check_children(self, children)
-        check(self, NUMBER, x=x, y=y)
-        check(self, NOT_NEGATIVE, width=width, height=height, gap=gap)
+        check(self, or_none(NUMBER), x=x, y=y)
+        check(self, number_from(SMALLEST_WINDOW), width=width, height=height)
+        check(self, NOT_NEGATIVE, gap=gap)
         check(self, FLAG, resizable=resizable)
         check_style(self, Style(padding=padding))
         check(self, or_none(HANDLER), on_close=on_close)
         content = Node(
             *children, flex_direction="column", padding=padding, row_gap=gap, flex_grow=1, flex_basis=0, min_height=0
         )
+        inset = (FIRST_Y if y is None else y, "auto", "auto", FIRST_X if x is None else x)
         inside = [self.title, content, _Close(parts=Parts(flags=numbers.FOCUSABLE))]
         super().__init__(
             *(inside + [_Grip()] * resizable),
             parts=Parts(handlers={numbers.CLOSED: on_close}),
-            **{"inset": (y, "auto", "auto", x), "width": width, "height": height, **rest},
+            **{"inset": inset, "width": width, "height": height, **rest},
         )
+        self.cascades = x is None and y is None and "inset" not in rest
 
     @property
     def called(self) -> str:

@@ -277,7 +277,7 @@ class List(Node):
         check(self, self.accepted, chosen=chosen)
         check(self, or_none(HANDLER), on_change=on_change, on_submit=on_submit)
         parts = [Parts(fields={"row_count": most_visible, "group": at}) for at in range(most_visible)]
-        places = [ListRow(parts=each, disabled=rest.get("disabled", False)) for each in parts]
+        places = [ListRow(parts=each) for each in parts]
         fields = {"row_count": len(rows), "row_height": row_height, "value": chosen}
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
         super().__init__(*places, parts=Parts("", FOCUSABLE | numbers.CLIPS, fields, handlers), **rest)
@@ -314,9 +314,10 @@ class Menu(Node):
         popup = Popup(*items, hidden=True)
         fields = {"value": chosen, "row_count": len(lines)}
         parts = Parts(lines[chosen], FOCUSABLE, fields, {CHANGED: on_change})
-        self.button = _MenuButton(parts=parts, target=popup, disabled=rest.get("disabled", False))
+        self.button = _MenuButton(parts=parts, target=popup)
         popup.target = self.button
         super().__init__(self.button, popup, **rest)
+        self.button.owner = self
 
     @property
     def value(self) -> float:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from lanewise.desktop import numbers
+from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE
 from lanewise.desktop.limits import CLIPBOARD_CODES
 from lanewise.desktop.machine import Frame, Machine
-from lanewise.desktop.ui.build import build, forget
+from lanewise.desktop.ui.build import build, disabled_flags, forget, within
 from lanewise.desktop.ui.checking import HEARER, PATH, TEXT, WHOLE, Expected, check, name_of, one_of, or_none
 from lanewise.desktop.ui.containers import Window
 from lanewise.desktop.ui.events import Input, code_points, read_event
@@ -81,6 +82,7 @@ class Desktop:
             forget(root)
             raise
         self.nodes = built.nodes
+        self._disabled = {node.number for node in self.nodes if node.flags & numbers.DISABLED}
         self.machine.load(built.arrays)
         self.machine.change_state(theme=THEMES.index(theme), theme_mix=float(THEMES.index(theme)))
         for node in self.nodes:
@@ -160,22 +162,27 @@ class Desktop:
         check("step", A_TIME, time_ms=time_ms)
         frame = self.machine.step(self.now_ms() if time_ms is None else time_ms)
         self.last = frame
+        raised: list[Exception] = []
         for notice in frame.notices:
             node = self.nodes[int(notice["widget"])]
             kind = int(notice["kind"])
-            event = Event(node, numbers.NOTICE_NAMES[kind], float(notice["value"]), int(notice["detail"]))
+            value = node.owner.value_of_event(node, float(notice["value"]))
+            event = Event(node.owner, numbers.NOTICE_NAMES[kind], value, int(notice["detail"]))
             for handler in (node.handlers.get(kind), *self._heard):
                 if handler is not None:
-                    self._call(handler, event)
+                    self._call(handler, event, raised)
+        if raised:  # when all others have heard what happened
+            raise raised[0]
         return frame
 
-    def _call(self, handler: Callable[[Event], Any], event: Event) -> None:
+    def _call(self, handler: Callable[[Event], Any], event: Event, raised: list[Exception]) -> None:
         try:
             handler(event)
         except Exception as error:
             if self.report is None:
-                raise
-            self.report(error)
+                raised.append(error)
+            else:
+                self.report(error)
 
     @property
     def restless(self) -> bool:
@@ -222,6 +229,23 @@ class Desktop:
             record["text_count"] = len(codes)
             style.set(record)
             self.machine.lay_out_anew()
+
+    def set_display(self, node: Node, shown: bool) -> None:
+        """Have a widget take part in the layout, or not."""
+        style = self.machine.part("styles", node.number, 1)
+        record = style.get()
+        record["display"] = DISPLAY_FLEX if shown else DISPLAY_NONE
+        style.set(record)
+        self.machine.lay_out_anew()
+
+    def set_disabled(self, node: Node, disabled: bool) -> None:
+        """Have a widget and all that it holds hear nothing, or hear again, but for those that are disabled besides."""
+        self._disabled.discard(node.number)
+        if disabled:
+            self._disabled.add(node.number)
+        flags = disabled_flags(self.nodes, self._disabled)
+        for number in within(node):
+            self.nodes[number].change_flag(numbers.DISABLED, flags[number])
 
     def set_picture(self, node: Node, pixels: np.ndarray[Any, Any] | DeviceArray) -> None:
         """Give a canvas or an image other pixels of the same height and width."""

@@ -103,6 +103,8 @@ class Node(metaclass=_Whole):
         self.handlers: dict[int, Callable[[Event], Any]] = {}
         self.device_handler: DeviceFunction | None = None
         self.target = target
+        self.owner: Node = self
+        """Whose events its own are: those of the button of a menu are the menu's."""
         self.rows: Sequence[str] = ()
         self.picture: Any = None
         for kind, handler in parts.handlers.items():
@@ -144,7 +146,7 @@ class Node(metaclass=_Whole):
         found = inspect.getattr_static(type(self), name, None)
         if isinstance(found, property):
             return found.fset is not None
-        if name in ("number", "desktop"):
+        if name in ("number", "desktop", "owner"):
             return True
         if name == "target":
             return self.desktop is None
@@ -195,6 +197,20 @@ class Node(metaclass=_Whole):
         widget = self._alive().machine.widget(self.number)
         return int(widget["x"]), int(widget["y"]), int(widget["w"]), int(widget["h"])
 
+    @property
+    def disabled(self) -> bool:
+        """Whether it hears nothing, by itself or by a widget that holds it."""
+        return bool(int(self._alive().machine.widget(self.number)["flags"]) & numbers.DISABLED)
+
+    @disabled.setter
+    def disabled(self, disabled: bool) -> None:
+        check(self, FLAG, disabled=disabled)
+        self._alive().set_disabled(self, bool(disabled))
+
+    def value_of_event(self, part: Node, value: float) -> float:
+        """The value that an event of one of its parts has for who hears of it."""
+        return value
+
     def show(self, shown: bool = True) -> None:
         """Show it, or hide it; its place in the layout stays."""
         check(self, FLAG, shown=shown)
@@ -212,7 +228,7 @@ class Node(metaclass=_Whole):
 
 _FIXED = {
     *("kind", "style", "accepted", "whole", "children", "initial_text", "flags", "fields", "handlers"),
-    *("device_handler", "rows", "picture", "layout", "said", "tabs", "pages", "title", "button"),
+    *("device_handler", "rows", "picture", "layout", "said", "tabs", "pages", "title", "button", "cascades"),
 }
 """What a widget is made of: the device has a copy, so that a change would not be seen."""
 
@@ -226,7 +242,8 @@ def _words(widget: type[Node]) -> list[str]:
 
 def _settable(widget: type[Node]) -> list[str]:
     """What can be set of a kind of widget."""
-    found = {name: inspect.getattr_static(widget, name) for name in ("text", "value", "checked")}
+    words = ("text",) if widget.kind in (numbers.LABEL, numbers.FIELD) else ()
+    found = {name: inspect.getattr_static(widget, name) for name in (*words, "value", "checked", "disabled")}
     return [name for name, each in found.items() if isinstance(each, property) and each.fset is not None] + ["target"]
 
 

@@ -1,0 +1,60 @@
+"""How widgets look: paler where they are disabled, and cut off where their window ends."""
+
+import numpy as np
+import pytest
+from hand import Hand
+
+from lanewise.desktop import ui
+
+WHOLE = slice(None), slice(None)
+KINDS = {
+    "button": (lambda **how: ui.Button("Save", accent=True, **how), WHOLE),
+    "checkbox": (lambda **how: ui.Checkbox("", checked=True, **how), WHOLE),
+    "radio": (lambda **how: ui.Radio("", group="g", checked=True, **how), WHOLE),
+    "switch": (lambda **how: ui.Switch("", checked=True, **how), WHOLE),
+    "slider": (lambda **how: ui.Slider(60, **how), WHOLE),
+    "progress": (lambda **how: ui.Progress(60, **how), WHOLE),
+    "chevron of a menu": (lambda **how: ui.Menu(["First"], **how), (slice(14, 42), slice(185, 205))),
+    "field": (lambda **how: ui.Field("Written", **how), (slice(14, 42), slice(16, 204))),
+    "chosen row of a list": (lambda **how: ui.List(["1", "2"], chosen=1, **how), (slice(20, 74), slice(100, 180))),
+    "letters of a row": (lambda **how: ui.List(["mmm"], chosen=0, **how), (slice(18, 44), slice(16, 100))),
+    "tabs": (lambda **how: ui.Tabs({"One": ui.Label(""), "Two": ui.Label("")}, **how), WHOLE),
+    "image": (lambda **how: ui.Image(np.full((20, 20, 3), (255, 0, 0), np.uint8), **how), WHOLE),
+}
+"""Widgets, and which part of the window to look at."""
+
+
+def contrast_of(device, kind, theme, *, disabled):
+    make, part = KINDS[kind]
+    window = ui.Window("", make(disabled=disabled), x=0, y=0, width=240, height=200)
+    desktop = ui.Desktop(window, width=240, height=200, device=device, theme=theme)
+    desktop.settle()
+    pixels = desktop.pixels()[50:180, 10:220, :3][part].astype(int)
+    return np.ptp(pixels.reshape(-1, 3), axis=0).sum()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_disabled_stands_out_less(device, kind, theme):
+    enabled, disabled = (contrast_of(device, kind, theme, disabled=disabled) for disabled in (False, True))
+    assert disabled < 0.85 * enabled
+
+
+def test_a_window_cuts_off_what_does_not_fit(device):
+    """Neither seen nor hit; but a menu's popup reaches beyond the window."""
+    buttons = [ui.Button(f"Button {number}") for number in range(6)]
+    menu = ui.Menu([f"Line {number}" for number in range(6)])
+    window = ui.Window("Small", menu, *buttons, x=20, y=20, width=200, height=160)
+    hand = Hand(ui.Desktop(window, width=300, height=400, device=device))
+    hand.settle()
+    window = ui.Window("Small", x=20, y=20, width=200, height=160)
+    empty = ui.Desktop(window, width=300, height=400, device=device)
+    empty.settle()
+    assert np.array_equal(hand.desktop.pixels()[179:], empty.pixels()[179:])  # the edge is whole, too
+    x, y, width, height = buttons[4].box
+    hand.press(x + width // 2, y + height // 2)
+    hand.release(x + width // 2, y + height // 2)
+    assert hand.heard == []
+    hand.click(menu.button)
+    hand.settle()
+    assert not np.array_equal(hand.desktop.pixels()[180:], empty.pixels()[180:])
