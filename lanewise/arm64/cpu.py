@@ -367,7 +367,7 @@ class ParallelCPU:
         odd = next((one for one in starts if one % 4), None)
         if odd is not None and entries is not None:  # lanes may be anywhere
             raise ArgumentError(f"an entry is {odd:#x}: instructions begin at multiples of 4")
-        self._translation = Wanted(first, code, starts, self._start)
+        self._translation = Wanted(first, code, starts, range(self._start, self._start + self._size))
         self._modified.set(np.zeros_like(self._modified.get()))
 
     def use_translation(self, wanted: Wanted | None) -> None:

@@ -82,28 +82,30 @@ def interpreter_ir(target: Target, debugging: bool, merged: bool) -> list[str]:
 
 
 def translated_code(
-    target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool
+    target: Target, content: bytes, base: int, entries: tuple[int, ...], memory: range, calls: bool
 ) -> list[bytes]:
     """Code for what lies in memory at `base`, from some addresses on; the table of its units is the first piece.
 
-    What is called from there is part of it if `calls`. Memory begins at `start`.
+    What is called from there is part of it if `calls`. `memory` are the addresses that lanes may read and write.
     """
-    keys = _translation_keys(target, content, base, entries, start, calls)
+    keys = _translation_keys(target, content, base, entries, memory, calls)
     found = _kept_translation(keys)
     if found is not None:
         return found
     from lanewise.arm64.translation import Translation
 
-    made = Translation(target.kind == "nvptx", content, base, entries, start, calls)
+    made = Translation(target.kind == "nvptx", content, base, entries, memory, calls)
     jobs = _jobs(target, _whole_pieces(target, made.pieces()), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)
     table = keep(keys[0], [made.table()])
     with outlived(default_cache(), keys[1], jobs):
         return table + keep(keys[1], compile_guest(jobs, cache=None))
 
 
-def is_translated(target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool) -> bool:
+def is_translated(
+    target: Target, content: bytes, base: int, entries: tuple[int, ...], memory: range, calls: bool
+) -> bool:
     """Whether that is made already; then it is at hand when it is asked for."""
-    return _kept_translation(_translation_keys(target, content, base, entries, start, calls)) is not None
+    return _kept_translation(_translation_keys(target, content, base, entries, memory, calls)) is not None
 
 
 def _kept_translation(keys: tuple[str, str]) -> list[bytes] | None:
@@ -112,10 +114,10 @@ def _kept_translation(keys: tuple[str, str]) -> list[bytes] | None:
 
 
 def _translation_keys(
-    target: Target, content: bytes, base: int, entries: tuple[int, ...], start: int, calls: bool
+    target: Target, content: bytes, base: int, entries: tuple[int, ...], memory: range, calls: bool
 ) -> tuple[str, str]:
     """Those of the table and of the code: which another process may make when this one has ended."""
-    of = f"{base} {entries} {start} {calls}"
+    of = f"{base} {entries} {memory} {calls}"
     return _key(target, f"table {of}", content), _key(target, f"translated {of}", content)
 
 

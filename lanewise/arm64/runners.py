@@ -36,12 +36,12 @@ _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be translated: the code at an address, from some entries on, in memory that begins somewhere."""
+    """What is to be translated: the code at an address, from some entries on, for memory that has some addresses."""
 
     base: int
     code: bytes
     entries: tuple[int, ...]
-    start: int
+    memory: range
     calls: bool = True
     """Whether what is called from there is translated, too."""
     hurry: bool = False
@@ -55,10 +55,10 @@ class Wanted:
         """Whether it is made already."""
         return is_translated(target, *self._given())
 
-    def _given(self) -> tuple[bytes, int, tuple[int, ...], int, bool]:
+    def _given(self) -> tuple[bytes, int, tuple[int, ...], range, bool]:
         if not self.entries:  # which is the same for all programs
-            return b"", 0, (), 0, False
-        return self.code, self.base, self.entries, self.start, self.calls
+            return b"", 0, (), range(0), False
+        return self.code, self.base, self.entries, self.memory, self.calls
 
 
 def _pieces(target: Target, wanted: Wanted | None, debugging: bool) -> tuple[list[bytes], bytes]:

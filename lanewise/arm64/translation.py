@@ -27,9 +27,9 @@ class Translation:
     """The units of some code."""
 
     def __init__(
-        self, gpu: bool, content: bytes, base: int, entries: Sequence[int], start: int, calls: bool = True
+        self, gpu: bool, content: bytes, base: int, entries: Sequence[int], memory: range, calls: bool = True
     ) -> None:
-        self._gpu, self._start, self._code = gpu, start, Code(content, base)
+        self._gpu, self._memory, self._code = gpu, memory, Code(content, base)
         self._units = find_units(self._code, entries, calls, gpu)
 
     @property
@@ -53,7 +53,7 @@ class Translation:
         called: set[int] = set()
         size = 0
         for number, unit in enumerate(self._units):
-            translator = UnitTranslator(self._gpu, self._code, self._start, unit, owners, whole)
+            translator = UnitTranslator(self._gpu, self._code, self._memory, unit, owners, whole)
             functions.append(translator.text())
             called |= translator.called
             size += unit.size

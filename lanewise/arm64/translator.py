@@ -1,8 +1,8 @@
 """The translator: code that is known before it runs, with registers in registers.
 
-The blocks of a unit become those of one function. A block begins by counting its instructions, and leaves to the
-interpreter if there are not so many left to run: so a lane stops after exactly as many as it may. Where an instruction
-stops the lane, the count is put right. Where the way on is not known, or is in another unit, the table says whose it
+The blocks of a unit become those of one function. A block counts its instructions, and some ask whether there are as
+many left as it takes to the next that asks (`allowances`), and leave to the interpreter if there are not: so a lane
+stops after exactly as many as it may. Where an instruction stops the lane, the count is put right. Where the way on is not known, or is in another unit, the table says whose it
 is; what is in none is left to the interpreter.
 
 A unit has registers in variables of its own, which it brings from the lane's state when it is entered. A whole program
@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from lanewise.arm64 import lane
+from lanewise.arm64.allowances import find_allowances
 from lanewise.arm64.bitmasks import logical_immediate
 from lanewise.arm64.finding import Code, fields_of, row_of
 from lanewise.arm64.flags import FlagBits, FlagWords
@@ -53,8 +54,11 @@ def unit_name(number: int) -> str:
 class UnitTranslator(LaneMachine):
     """The function of one unit."""
 
-    def __init__(self, gpu: bool, code: Code, start: int, unit: Unit, owners: Mapping[int, int], whole: bool) -> None:
-        """`owners` are the units of all blocks by where they begin; `whole` says that there is no other unit."""
+    def __init__(
+        self, gpu: bool, code: Code, memory: range, unit: Unit, owners: Mapping[int, int], whole: bool
+    ) -> None:
+        """`memory` are the addresses that there are; `owners` are the units of all blocks by where they begin; `whole`
+        says that there is no other unit."""
         super().__init__(gpu)
         self._unit, self._owners, self._whole = unit, owners, whole
         self._flags = FlagWords() if gpu else FlagBits()
@@ -62,7 +66,8 @@ class UnitTranslator(LaneMachine):
         self._meeting = lanes_meet(gpu)
         self._plan = copied_places(unit) if self._meeting and whole else single_places(unit)
         self._guarded = find_guards(self._plan) if self._meeting else no_guards(self._plan)
-        self.first_byte = known(64, start)
+        self._allowances = find_allowances(self._plan)
+        self.first_byte, self.size = known(64, memory.start), known(64, memory.stop - memory.start)
         self.code_place = known(64, code.base), known(64, len(code.content))
         self.called: set[int] = set()
         """Other units that it names."""
@@ -270,21 +275,29 @@ class UnitTranslator(LaneMachine):
             self._bring(name)
         first = self.assign(32, "load i32, ptr %at.remaining") if self.gpu else Value(32, "%left.in")
         self.emit(f"store {first.typed}, ptr %left")
+        self.emit("%to = alloca i64")
+        self.emit(f"store {self.assign(64, 'load i64, ptr %at.pc').typed}, ptr %to")
         if self._meeting:
             self.emit("%wanted = alloca i32")
             self.emit(f"%no_one = lshr {first.typed}, 31")  # 0, but no compiler knows: it would go around the guards
             self.emit("store i32 %no_one, ptr %wanted")
-            self.emit("br label %dispatch")
+            self.emit("%leaves = alloca i32")
+            self.emit("store i32 %no_one, ptr %leaves")
+            self.emit("br label %choose")
             return
         self._switch("nowhere")
         self.start("nowhere")
         self.emit("unreachable")  # the table names the unit for its entries alone
 
     def _switch(self, other: str) -> None:
-        """Go where the lane wants to, if that is an entry."""
-        pc = self.assign(64, "load i64, ptr %at.pc")
+        """Go where the lane wants to, if that is an entry and there are enough instructions left."""
+        to, left = self.assign(64, "load i64, ptr %to"), self.assign(32, "load i32, ptr %left")
+        with self._rarely(self.compare("ult", left, self._allowances.entering)):
+            self.emit(f"store i64 {LEFT}, ptr %at.reason")
+            self.emit(f"store {to.typed}, ptr %at.pc")
+            self.emit("br label %stopped")
         cases = " ".join(f"i64 {at}, label %{self._entrance(place)}" for at, place in self._plan.entries.items())
-        self.emit(f"switch {pc.typed}, label %{other} [ {cases} ]")
+        self.emit(f"switch {to.typed}, label %{other} [ {cases} ]")
 
     def _entrance(self, place: int) -> str:
         """The label of where lanes come to a place from elsewhere."""
@@ -315,10 +328,11 @@ class UnitTranslator(LaneMachine):
         self._compared = None
         self.start(f"at_{place.number}")
         self._count = self.assign(32, "load i32, ptr %left")
-        with self._rarely(self.compare("ult", self._count, len(block.words))):
-            self.emit(f"store i64 {LEFT}, ptr %at.reason")
-            self.emit(f"store i64 {block.address}, ptr %at.pc")
-            self.emit("br label %stopped")
+        if place.number in self._allowances.asked:
+            with self._rarely(self.compare("ult", self._count, self._allowances.asked[place.number])):
+                self.emit(f"store i64 {LEFT}, ptr %at.reason")
+                self.emit(f"store i64 {block.address}, ptr %at.pc")
+                self.emit("br label %stopped")
         self.emit(f"store {self.sub(self._count, len(block.words)).typed}, ptr %left")
         self._ways = None
         for number, word in enumerate(block.words):
@@ -364,7 +378,7 @@ class UnitTranslator(LaneMachine):
                 uses.ways = (*uses.ways, number)
                 return self._label(number)
         if self._whole and (not target.known or target.number in self._plan.entries):
-            self.emit(f"store {target.typed}, ptr %at.pc")
+            self.emit(f"store {target.typed}, ptr %to")
             return "dispatch"
         if not target.known:
             self.emit(f"store {target.typed}, ptr %at.pc")
@@ -432,10 +446,33 @@ class UnitTranslator(LaneMachine):
     def _dispatch(self) -> None:
         """Go where the lane wants to, if that is here."""
         self.start("dispatch")
-        self._switch("leaving")
+        if self._meeting:
+            self._meet()
+        else:
+            self._switch("lost")
+        self.start("lost")
+        self.emit(f"store {self.assign(64, 'load i64, ptr %to').typed}, ptr %at.pc")
+        self.emit("br label %leaving")
         for place, guard in self._guarded.first.items():
             if guard is not None:
                 self._want(f"enter_{place}", place, guard)
+
+    def _meet(self) -> None:
+        """Have all lanes that go on elsewhere wait for each other, and then each go where it wants to.
+
+        Who wants to leave goes around once more: were that a way out of the loop from the switch, compilers would have
+        lanes meet behind the loop only. They must not see that it leaves then, nor take the block apart where all meet.
+        """
+        self.emit('call void asm sideeffect "", ""() convergent memory(none)')
+        self.emit("br label %choose")
+        self.start("choose")
+        leaves = self.assign(32, "load i32, ptr %leaves")
+        with self._rarely(self.compare("ne", leaves, 0)):
+            self.emit("br label %lost")
+        self._switch("elsewhere")
+        self.start("elsewhere")
+        self.emit(f"store {self.add(Value(32, '%no_one'), 1).typed}, ptr %leaves")
+        self.emit("br label %dispatch")
 
 
 def _out_label(at: int, target: int | None) -> str:

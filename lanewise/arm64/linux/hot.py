@@ -39,7 +39,7 @@ class HotCode:
 
     def __init__(self, cpu: ParallelCPU, program: Program) -> None:
         self._cpu = cpu
-        self._start = cpu.memory_start
+        self._memory = range(cpu.memory_start, cpu.memory_start + cpu.memory_size)
         first = min(one.address for one in program.segments if one.executable)
         end = max(one.address + one.size for one in program.segments if one.executable)
         image = program.image()
@@ -61,7 +61,7 @@ class HotCode:
         self._look_at: float | None = None
 
     def _wanted(self, base: int, code: bytes, entries: Iterable[int]) -> Wanted:
-        return Wanted(base, code, tuple(sorted(entries)), self._start, calls=False, hurry=True)
+        return Wanted(base, code, tuple(sorted(entries)), self._memory, calls=False, hurry=True)
 
     def _remembered(self, key: str) -> tuple[int, ...]:
         stored = default_cache().get(key)
