@@ -28,7 +28,7 @@ class Allowances:
 
 def find_allowances(plan: Plan) -> Allowances:
     """Allowances for all ways through a unit."""
-    ways = {place.number: [way for way in place.next_places] for place in plan.places}
+    ways = {place.number: place.next_places for place in plan.places}
     words = {place.number: len(place.block.words) for place in plan.places}
     order, asking = _order(ways, [*plan.entries.values(), *ways])
     longest: dict[int, int] = {}

@@ -1,7 +1,7 @@
 """Translations of many units: lanes go from one to another as the interpreter does, and what was left out is known."""
 
 import pytest
-from assembler import add, add_imm, b, bne, br, hlt, movz, program, subs_imm
+from assembler import add, add_imm, b, bne, br, hlt, ldr, movz, program, str_, subs_imm
 
 import lanewise as lw
 from lanewise.arm64.finding import Code
@@ -72,7 +72,7 @@ def test_lanes_go_from_unit_to_unit_as_the_interpreter_does(step, device):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("limit", [1, 7, 40, 333, 2001])
+@pytest.mark.parametrize("limit", [1, 7, 40, 333, 999, 2001])
 def test_a_limit_is_kept_between_units(limit, device):
     code, end = call_each_other()
     found = []
@@ -107,6 +107,20 @@ def test_where_lanes_were_not_in_translated_code_is_counted(device):
     cpu.translate(0, 80, [0, *left])
     assert cpu.execute(100_000).stop_reasons == ["hlt"]
     assert int(cpu.get_lane_registers(0)[1]) == 1000
+
+
+@pytest.mark.parametrize("shared", ["shared", "private"])
+def test_the_same_code_knows_how_large_the_memory_of_its_lanes_is(shared, device):
+    """A translation is for a memory of one size: addresses in it that are known need no comparison."""
+    code = program(movz(1, 4096), ldr(2, 1, 8), str_(1, 1, 16), hlt())
+    for pages, wanted in ((1, "memory out of range"), (2, "hlt")):
+        cpu = lw.ParallelCPU(2, pages * 4096, shared, device)
+        cpu.load_program(code)
+        cpu.set_pc_all(0)
+        cpu.translate(0, len(code), [0])
+        result = cpu.execute(100_000)
+        assert result.stop_reasons == [wanted] * 2
+        assert result.pcs_per_lane.tolist() == [12 if wanted == "hlt" else 4] * 2
 
 
 @pytest.mark.parametrize("behind", [[], [0]])
