@@ -95,7 +95,7 @@ def translated_code(
     from lanewise.arm64.translation import Translation
 
     made = Translation(target.kind == "nvptx", content, base, entries, memory, calls)
-    jobs = _jobs(target, whole_pieces(target, made.pieces()), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)
+    jobs = _jobs(target, _whole_pieces(target, made.pieces()), OPTIMISED if made.size < _LARGE else _LARGE_LEVEL)
     table = keep(keys[0], [made.table()])
     with outlived(default_cache(), keys[1], jobs):
         return table + keep(keys[1], compile_guest(jobs, cache=None))
@@ -143,7 +143,7 @@ def _cached(target: Target, what: str, ir: Callable[[], list[str]], level: int =
         return keep(key, compile_guest(_jobs(target, ir(), level), cache=None))
 
 
-def whole_pieces(target: Target, pieces: Iterable[str]) -> Iterator[str]:
+def _whole_pieces(target: Target, pieces: Iterable[str]) -> Iterator[str]:
     """Pieces of a translation with all that they need."""
     from lanewise.arm64.exact.library import declared, inside
 

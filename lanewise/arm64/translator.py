@@ -281,9 +281,7 @@ class UnitTranslator(LaneMachine):
             self.emit("%wanted = alloca i32")
             self.emit(f"%no_one = lshr {first.typed}, 31")  # 0, but no compiler knows: it would go around the guards
             self.emit("store i32 %no_one, ptr %wanted")
-            self.emit("%leaves = alloca i32")
-            self.emit("store i32 %no_one, ptr %leaves")
-            self.emit("br label %choose")
+            self.emit("br label %dispatch")
             return
         self._switch("nowhere")
         self.start("nowhere")
@@ -446,33 +444,13 @@ class UnitTranslator(LaneMachine):
     def _dispatch(self) -> None:
         """Go where the lane wants to, if that is here."""
         self.start("dispatch")
-        if self._meeting:
-            self._meet()
-        else:
-            self._switch("lost")
+        self._switch("lost")
         self.start("lost")
         self.emit(f"store {self.assign(64, 'load i64, ptr %to').typed}, ptr %at.pc")
         self.emit("br label %leaving")
         for place, guard in self._guarded.first.items():
             if guard is not None:
                 self._want(f"enter_{place}", place, guard)
-
-    def _meet(self) -> None:
-        """Have all lanes that go on elsewhere wait for each other, and then each go where it wants to.
-
-        Who wants to leave goes around once more: were that a way out of the loop from the switch, compilers would have
-        lanes meet behind the loop only. They must not see that it leaves then, nor take the block apart where all meet.
-        """
-        self.emit('call void asm sideeffect "", ""() convergent memory(none)')
-        self.emit("br label %choose")
-        self.start("choose")
-        leaves = self.assign(32, "load i32, ptr %leaves")
-        with self._rarely(self.compare("ne", leaves, 0)):
-            self.emit("br label %lost")
-        self._switch("elsewhere")
-        self.start("elsewhere")
-        self.emit(f"store {self.add(Value(32, '%no_one'), 1).typed}, ptr %leaves")
-        self.emit("br label %dispatch")
 
 
 def _out_label(at: int, target: int | None) -> str:

@@ -1,7 +1,6 @@
 """Code whose lanes meet again: calls are written out, loops have one way in, and what lanes compute stays the same."""
 
 import random
-import re
 
 import numpy as np
 import pytest
@@ -12,11 +11,8 @@ from lanewise.arm64 import translator
 from lanewise.arm64.finding import Block, Code
 from lanewise.arm64.guards import find_guards
 from lanewise.arm64.places import Place, Plan, copied_places
-from lanewise.arm64.program import whole_pieces
 from lanewise.arm64.slices import Slices
-from lanewise.arm64.translation import Translation
 from lanewise.arm64.units import find_units
-from lanewise.compiler import Target, stages
 from lanewise.compiler.graphs import components
 
 STACK, FURTHER, LINK, RET = 29, 12, 30, br(30) | 1 << 22
@@ -264,28 +260,3 @@ def test_loops_may_be_inside_each_other_hundreds_of_times():
     guards = find_guards(Plan(places, {4 * at: at for at in range(count + 1)})).guards
     assert [guard.heads for guard in guards] == [[at] for at in range(count - 1)]
     assert guards[0].inside[count - 1] is guards[1]
-
-
-def optimised_ways():
-    """The blocks of the program as a GPU has them: what they say, and where they go on."""
-    target = Target.nvptx(90)
-    _, unit = whole_pieces(target, Translation(True, CODE, 0, [0], range(1 << 12)).pieces())
-    body = stages(unit, target)["optimised"].split("@arm64_unit_0(", 1)[1].split("\n}\n", 1)[0]
-    blocks = dict(part.split(":", 1) for part in re.split(r"\n(?=[\w.]+:)", body)[1:])
-    return blocks, {label: re.findall(r"label %([\w.]+)", text) for label, text in blocks.items()}
-
-
-def test_all_that_go_elsewhere_or_leave_meet_first():
-    """Without the block where they do, none comes from the choice of ways back to it, or to the end of the function."""
-    blocks, ways = optimised_ways()
-    (meeting,) = [label for label, text in blocks.items() if 'asm sideeffect ""' in text]
-    (choice,) = [label for label, text in blocks.items() if "  switch i64" in text]
-    reached, wanted = set(), list(ways[choice])
-    while wanted:
-        if (label := wanted.pop()) not in reached and label != meeting:
-            reached.add(label)
-            wanted += ways[label]
-    assert meeting in ways[choice]  # who wants to leave
-    assert choice not in reached
-    assert not [label for label in reached if "\n  ret void" in blocks[label]]
-    assert [label for label, text in blocks.items() if "\n  ret void" in text]
