@@ -3,14 +3,9 @@
 On a GPU, lanes of a warp that have parted meet again where their ways join in one function. A lane that has called a
 function from within itself runs code that the others run, too, but in another frame, and they never meet: a parser
 that calls itself for what is nested runs its lanes one after the other. So all functions of such a ring become one
-function of LLVM. A call among them saves what is still wanted to a stack of the function's own, and goes around a loop:
-in `again` all lanes meet, and at its head, `choose`, each goes on to the function that it wants. A return takes from
-that stack where to go on.
-
-That all meet takes some care. There is one block by which lanes go around, and compilers must not take it apart: of a
-head with many ways back to it LLVM makes loops inside of each other, whose lanes do not wait for those outside. And who
-returns to the caller of them all goes around once more and leaves at the head: were that one of the ways from there to
-a function, the assembler would have lanes meet behind the loop only.
+function of LLVM. A call among them saves what is still wanted to a stack of the function's own, and goes to the head of
+a loop, `again`, where all lanes meet and go on to the function that they want. A return takes from that stack where to
+go on.
 
 A loop with such a call in it has its head as its one way in (with two the compiler would not know where lanes meet): a
 lane that returns into its midst goes there, and the head lets it go on to where it `wants`.
@@ -41,8 +36,6 @@ _MOST = 2048
 _BYTES = {"i32": 4, "f32": 4, "v128": 16}
 """Of a saved value, where it is not 8."""
 _LIMIT = "<limit>"
-_ONE = 'call i32 asm "", "=r,0"(i32 1)'
-"""1, as no compiler knows: it would leave at once."""
 
 
 @dataclass
@@ -115,12 +108,12 @@ class RingLowering(FunctionLowering):
         """Lower all functions of the ring."""
         entry = self._now
         self.loops = True  # which is the one around all of them
-        self.slots += [f"%{name} = alloca i32" for name in ("next", "wants", "top", "leaves")]
+        self.slots += [f"%{name} = alloca i32" for name in ("next", "wants", "top")]
         for kind in sorted({kind for one in self._members.values() for kind in one.function.type.results[:1]}):
             self.slots.append(f"{_result(kind)} = alloca {LLVM_TYPES[kind]}")
         self.local_types = list(entry.function.type.params)
         self.set_locals([f"%p{at}" for at in range(len(self.local_types))])
-        for name, number in (("next", entry.start), ("wants", 0), ("top", 0), ("leaves", 0)):
+        for name, number in (("next", entry.start), ("wants", 0), ("top", 0)):
             self.emit(f"store i32 {number}, ptr %{name}")
         self.hold_guard()
         self.hold_count()
@@ -132,18 +125,12 @@ class RingLowering(FunctionLowering):
         self._end_frames()
 
     def _begin_rounds(self) -> None:
-        self.emit("br label %choose")
+        self.emit("br label %again")
         self.emit("again:")
-        self.emit('call void asm sideeffect "", ""() convergent memory(none)')
-        self.emit("br label %choose")
-        self.emit("choose:")
         if self.build.stats:
             self.emit("call void @lw.sample(ptr %st)")
         if self.build.meter == "stop":
             self.count_round()
-        leaves = self.assign(f"icmp ne i32 {self.assign('load i32, ptr %leaves')}, 0")
-        self.emit(f"br i1 {leaves}, label %out, label %go_on, !prof !0")
-        self.emit("go_on:")
         starts = " ".join(f"i32 {one.start}, label %start.{one.index}" for one in self._members.values())
         self.emit(f"switch i32 {self.assign('load i32, ptr %next')}, label %back [ {starts} ]")
 
@@ -158,10 +145,7 @@ class RingLowering(FunctionLowering):
         """The way back to whoever called: a function of the ring, or somebody else."""
         self.emit("back:")
         top = self.assign("load i32, ptr %top")
-        self.emit(f"br i1 {self.assign(f'icmp eq i32 {top}, 0')}, label %leave, label %pop")
-        self.emit("leave:")
-        self.emit(f"store i32 {self.assign(_ONE)}, ptr %leaves")
-        self.emit("br label %again")
+        self.emit(f"br i1 {self.assign(f'icmp eq i32 {top}, 0')}, label %out, label %pop")
         self.emit("pop:")
         wanted = self.assign(f"load i32, ptr {self._in_stack(top, -8)}, align 8")
         self.emit(f"store i32 {wanted}, ptr %wants")

@@ -1,7 +1,6 @@
 """Functions that call each other in a ring do the same where they are lowered as one loop as where calls are calls."""
 
 import random
-import re
 from pathlib import Path
 
 import numpy as np
@@ -201,25 +200,6 @@ def test_calls_that_enter_a_ring_are_counted():
     functions = stages(part.ir, Target.nvptx(90))["optimised"].split("\ndefine ")
     (ring,) = [text for text in functions if text.startswith("hidden i64 @f0(")]
     assert "@lw.refuel(" in ring
-
-
-def test_all_lanes_of_a_ring_meet_before_they_go_on():
-    """Without the block where they do, none comes back to the choice, nor from there to the end of the function."""
-    module = lw.load(assemble(EACH_OTHER)).model
-    (part,) = ModuleProgram(module, gpu_build(lanes=True)).parts()
-    optimised = stages(part.ir, Target.nvptx(90))["optimised"]
-    (ring,) = [text for text in optimised.split("\ndefine ") if text.startswith("hidden i64 @f0(")]
-    blocks = dict(text.split(":", 1) for text in re.split(r"\n(?=[\w.]+:)", ring.split("\n}\n", 1)[0])[1:])
-    ways = {label: re.findall(r"label %([\w.]+)", text) for label, text in blocks.items()}
-    (meeting,) = [label for label, text in blocks.items() if 'asm sideeffect ""' in text]
-    reached, wanted = set(), ["go_on"]
-    while wanted:
-        if (label := wanted.pop()) not in reached and label != meeting:
-            reached.add(label)
-            wanted += ways[label]
-    assert "leave" in reached
-    assert not [label for label in reached if "go_on" in ways[label] or "\n  ret i64" in blocks[label]]
-    assert [label for label, text in blocks.items() if "\n  ret i64" in text]
 
 
 def random_ring(seed):
