@@ -1,6 +1,7 @@
 """Shared by all tests: a cache of their own, and a `device` fixture that runs a test on every device present."""
 
 import os
+import signal
 import tempfile
 
 import pytest
@@ -9,6 +10,9 @@ import lanewise as lw
 
 _cache = tempfile.TemporaryDirectory(prefix="lanewise-test-cache-", ignore_cleanup_errors=True)
 os.environ["LANEWISE_CACHE_DIR"] = _cache.name
+
+# A shell has what it starts in the background ignore Ctrl-C, and tests of that would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", params=["cpu", "cuda"])
