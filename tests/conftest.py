@@ -11,8 +11,8 @@ import lanewise as lw
 _cache = tempfile.TemporaryDirectory(prefix="lanewise-test-cache-", ignore_cleanup_errors=True)
 os.environ["LANEWISE_CACHE_DIR"] = _cache.name
 
-# A shell has what it starts in the background ignore Ctrl-C, and nohup the end of a terminal: tests of these would fail,
-# or wait for ever.
+# A shell has what it starts in the background ignore Ctrl-C, and nohup the end of a terminal: tests of these would wait
+# for ever, or fail.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
