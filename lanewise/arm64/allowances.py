@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from lanewise.arm64.places import Plan
 
 _MOST = 100
-"""Instructions that are asked for at once, or one block more: a lane may have to interpret so many in each slice."""
+"""Instructions that are asked for at once, unless a block alone has more: a lane may have to interpret so many in each
+slice."""
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,31 @@ def test_a_start_reads_what_is_cached_once(build, at_once, monkeypatch):
     assert default_cache().get(read[0]) is not None
 
 
+def test_what_is_hot_is_remembered_for_each_size_of_memory(build, at_once, monkeypatch, tmp_path):
+    """A translation is for one: a run with another must not have the next one begin with nothing."""
+    cache = Cache(tmp_path / "cache", 1 << 28)
+    monkeypatch.setattr(hot, "default_cache", lambda: cache)
+    begun = []
+    real = ParallelCPU.use_translation
+
+    def use_translation(self, wanted):
+        begun.append(len(wanted.entries))
+        real(self, wanted)
+
+    def begins_with(size):
+        begun.clear()
+        path = build("endings", "-static", "-Og")
+        run_linux(path, argv=["endings", "loop"], device="cpu", memory_size=size, max_cycles=20_000_000)
+        return begun[0]
+
+    monkeypatch.setattr(ParallelCPU, "use_translation", use_translation)
+    assert begins_with(1 << 24) == 0
+    with monkeypatch.context() as changed:
+        changed.setattr(hot.HotCode, "_hot", lambda self, now, samples: [self.code.start])  # other lanes, other ways
+        assert begins_with(1 << 25) == 0
+    assert begins_with(1 << 24)
+
+
 def test_where_there_is_no_interpreter_lanes_begin_by_a_quick_one_and_go_on_by_the_other(build, monkeypatch, tmp_path):
     target = Target.host()
     _, *pieces = program.launch_code(target, False, True, hurry=True)  # whichever it is: both do the same

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from assembler import add, add_imm, b, bne, br, hlt, movz, program, subs_imm
+from assembler import add, add_imm, b, bne, br, hlt, ldr, movz, program, str_, subs_imm
 
 import lanewise as lw
 from lanewise.arm64 import translator
@@ -12,6 +12,7 @@ from lanewise.arm64.finding import Block, Code
 from lanewise.arm64.guards import find_guards
 from lanewise.arm64.places import Place, Plan, copied_places
 from lanewise.arm64.slices import Slices
+from lanewise.arm64.translation import Translation
 from lanewise.arm64.units import find_units
 from lanewise.compiler.graphs import components
 
@@ -260,3 +261,10 @@ def test_loops_may_be_inside_each_other_hundreds_of_times():
     guards = find_guards(Plan(places, {4 * at: at for at in range(count + 1)})).guards
     assert [guard.heads for guard in guards] == [[at] for at in range(count - 1)]
     assert guards[0].inside[count - 1] is guards[1]
+
+
+def test_code_of_a_gpu_compares_addresses_with_numbers():
+    """The size of memory is known, so that no register has it."""
+    code = program(movz(1, 8), ldr(2, 3, 8), str_(2, 1), hlt())
+    _, unit = Translation(True, code, 0, [0], range(1 << 12)).pieces()
+    assert "%size" not in unit.split("define void @arm64_unit_0(", 1)[1].split("{\n", 1)[1]

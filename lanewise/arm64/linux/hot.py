@@ -45,7 +45,8 @@ class HotCode:
         image = program.image()
         base = first // 4 * 4
         code = image[base - program.start : (end - base) // 4 * 4 + base - program.start]
-        self._key, self._next_key = (Cache.key_of(f"arm64 {name}", str(base), code) for name in ("hot", "hotter"))
+        of = f"{base} {self._memory}"  # a translation is for memory of one size
+        self._key, self._next_key = (Cache.key_of(f"arm64 {name}", of, code) for name in ("hot", "hotter"))
         """Those of what was translated last, and of what was begun last, perhaps by a process that has ended since."""
         remembered = (self._wanted(base, code, self._remembered(key)) for key in (self._next_key, self._key))
         there = (wanted for wanted in remembered if wanted.is_there(cpu.runner.target))
