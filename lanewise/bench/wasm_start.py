@@ -38,6 +38,12 @@ def run(device: Device, quick: bool) -> Iterator[Result]:
             yield from _rows(device, program, kind, cold, cached, absent or "")
 
 
+def seconds_to_compile(device: Device, program: Guest) -> float:
+    """How long it takes to make the code of a function over arrays, with an empty cache."""
+    with tempfile.TemporaryDirectory(prefix="lanewise-bench-") as cache:
+        return float(_probe(device, program, "func", cache)["compile"])
+
+
 def _probes(device: Device, program: Guest, kind: str, repeats: int) -> tuple[list[Any], list[Any]]:
     """What each process found: pairs of one with an empty cache and one with what the first left there."""
     cold, cached = [], []

@@ -62,18 +62,35 @@ def test_all_lanes_are_compared_with_wasmtime_and_native_code(cpu, few_lanes):
     native = f"native ({os.path.basename(compiler)}), " if compiler else "native, "
     cores = f"{cpu.properties.cores} cores"
     peers = [f"wasmtime, {cores}", f"{native}{cores}"]
-    assert [(row.what, row.peer) for row in rows[:-1]] == [(name, peer) for name in ("fib", "nbody") for peer in peers]
+    counted = ", steps counted"
+    ways = [("", peers[0]), (counted, peers[0]), ("", peers[1])]
+    assert [(row.what, row.peer) for row in rows[:-2]] == [
+        (n + how, peer) for n in ("fib", "nbody") for how, peer in ways
+    ]
     assert all(row.value > 0 and row.ratio > 0 for row in rows if row.peer.startswith("wasmtime") or compiler)
-    assert re.fullmatch(r"\d+ rounds a lane; first call .* s, set-up .* ms, one lane .* ms", rows[0].detail)
-    assert rows[-1].what == "geometric mean of 2"
-    assert rows[-1].value == pytest.approx((rows[0].ratio * rows[2].ratio) ** 0.5)
+    assert re.fullmatch(r"\d+ rounds a lane; set-up .* ms, one lane .* ms", rows[0].detail)
+    assert [row.what for row in rows[-2:]] == ["geometric mean of 2", "geometric mean of 2" + counted]
+    assert rows[-2].value == pytest.approx((rows[0].ratio * rows[3].ratio) ** 0.5)
+    assert rows[-1].value == pytest.approx((rows[1].ratio * rows[4].ratio) ** 0.5)
+
+
+def test_how_long_compiling_takes_is_found_with_an_empty_cache(cpu, few_lanes, monkeypatch):
+    monkeypatch.setattr(wasm_many, "PROGRAMS", ("fib",))
+    monkeypatch.setattr(wasm_many, "LANES", {"cpu": 6})
+    monkeypatch.setattr(wasm_many, "_SHARES", {"cpu": 100_000})
+    monkeypatch.setattr(wasm_many, "_peers", lambda *given, **how: iter([("wasmtime", None, None)]))
+    rows = list(wasm_many.run(cpu, quick=False))
+    found = re.search(r", compiled in (\d+\.\d) s$", rows[0].detail)
+    assert float(found[1]) > 0
 
 
 def test_lanes_without_peers_have_no_ratio(cpu, few_lanes, monkeypatch):
     monkeypatch.setattr(wasm_many.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(wasm_many.shutil, "which", lambda name: None)
     rows = list(wasm_many.run(cpu, quick=True))
-    assert [(row.what, row.ratio) for row in rows] == [(name, None) for name in ("fib", "fib", "nbody", "nbody")]
+    assert [(row.what, row.ratio) for row in rows] == [
+        (name + how, None) for name in ("fib", "nbody") for how in ("", ", steps counted", "")
+    ]
 
 
 def test_lanes_that_return_something_else_have_no_figure(cpu, few_lanes, monkeypatch):
