@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -28,6 +29,17 @@ from lanewise.cli.output import output
 
 _BUSY = 0.7
 """Load average before a run above which its figures are doubtful."""
+_INTERRUPTED = 130
+_REMEDIES = {
+    "wasmtime": "pip install wasmtime",
+    "native": "clang-14 or cc",
+    "numba": "pip install numba",
+    "cupy": "pip install cupy-cuda13x",
+    "taffy": "pip install stretchable",
+    "unicorn": "pip install unicorn",
+    "qemu": "Debian's qemu-user",
+}
+"""What brings a peer, by the first word of its name."""
 
 
 def bench(
@@ -63,18 +75,23 @@ def bench(
     if place.name == "null":
         raise UsageMistake("the device null compiles and never runs, so it has no speed; write cpu or cuda")
     load = os.getloadavg()[0]
-    results, failures = _run_all(chosen, place, quick)
+    results, failures, interrupted = _run_all(chosen, place, quick)
     # Before the table, whose reader may have gone meanwhile. What is there from before stays where nothing is new.
     if json_file is not None and results:
         json_file.write_text(json.dumps(_report(place, quick, load, results, failures), indent=2) + "\n")
-    if plot_file is not None and results:
+    if plot_file is not None and any(row.ratio is not None for row in results):
         what = place.name if place.name == "cpu" else f"{place.name}, {place.properties.name}"
         what += ", a quick run" if quick else ""
         plot_file.write_text(plot(results, f"lanewise bench {' '.join(names or ())} on {what}"))
     if results:
         _show(console, results, quick, load)
+    if plot_file is not None and results and not any(row.ratio is not None for row in results):
+        console.print(escape(f"nothing is compared with a peer, so {plot_file} was not drawn"), soft_wrap=True)
     for failure in failures:
         console.print(f"[bold red]FAILED[/] {escape(failure)}", soft_wrap=True)
+    if interrupted:
+        console.print(f"interrupted; figures that were measured before: {len(results)}", soft_wrap=True)
+        raise typer.Exit(_INTERRUPTED)
     if failures:
         raise typer.Exit(1)
 
@@ -86,8 +103,11 @@ def _chosen(names: Sequence[str]) -> list[Benchmark]:
     return [benchmarks[name] for name in dict.fromkeys(names)]
 
 
-def _run_all(chosen: Sequence[Benchmark], device: lw.Device, quick: bool) -> tuple[list[Result], list[str]]:
-    """Run each; one that fails does not keep the others from running, and its figures so far do not count."""
+def _run_all(chosen: Sequence[Benchmark], device: lw.Device, quick: bool) -> tuple[list[Result], list[str], bool]:
+    """Run each; one that fails does not keep the others from running, and its figures so far do not count.
+
+    Those before Ctrl-C count, which is said last.
+    """
     results: list[Result] = []
     failures: list[str] = []
     progress = Console(stderr=True)
@@ -101,12 +121,14 @@ def _run_all(chosen: Sequence[Benchmark], device: lw.Device, quick: bool) -> tup
                     if not progress.is_terminal:  # a run of minutes that is cut off has told what it has
                         progress.print(escape(f"{where}: {_line(result)}"), soft_wrap=True, highlight=False)
                 results += found
+            except KeyboardInterrupt:
+                return results + found, failures, True
             except lw.LanewiseError as error:
                 failures.append(f"{benchmark.name}: {error}")
             except Exception as error:  # a peer or a driver that breaks must not take the other figures with it
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 failures.append(f"{benchmark.name}: {type(error).__name__}: {error} ({place.filename}:{place.lineno})")
-    return results, failures
+    return results, failures, False
 
 
 def _line(result: Result) -> str:
@@ -154,13 +176,20 @@ def _show(console: Console, results: Sequence[Result], quick: bool, load: float)
     console.print(_table(results, details))
     notes = [f"({number}) {detail}" for number, detail in enumerate(details, 1)]
     missing = dict.fromkeys(result.peer for result in results if result.peer is not None and result.peer_value is None)
-    notes += [f"* {peer} is not installed or does not work here, so nothing is compared with it" for peer in missing]
+    notes += [f"* {_absent(peer)}, so nothing is compared with it" for peer in missing]
     if quick:
         notes.append("--quick: less data and fewer repeats than the targets are meant for")
     if load > _BUSY:
         notes.append(f"the machine was busy with other work (load {load:.1f}); repeat on a quiet one")
     for note in notes:
         console.print(escape(note), style="dim", soft_wrap=True)
+
+
+def _absent(peer: str) -> str:
+    """That a peer is not there, and what brings it; a name may say on how many cores, or by what."""
+    name = peer.partition(",")[0]
+    brings = _REMEDIES.get(re.split(r"\W", name, maxsplit=1)[0].lower())
+    return f"{name} is not installed or does not work here" + (f" ({brings} brings it)" if brings else "")
 
 
 def _report(

@@ -8,7 +8,7 @@ question, for with more of them a thread waits less for memory, and fewer thread
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from lanewise.errors import ArgumentError
@@ -20,7 +20,10 @@ GROUP = 128
 GROUPS = (32, 64, GROUP, 256)
 FIT: Final = "fit"
 _FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224"
-_WORDS = re.compile(r"([a-z]+)/(\d{1,40})/(all|fit|\d{1,40})(?:/(\d{1,9})r)?(?:/(\d{1,9})g)?(/u)?")
+_PARTS = (r"[a-z]+", r"\d{1,40}", r"all|fit|\d{1,40}")
+_MORE = re.compile(r"/(\d{1,9})r|/(\d{1,9})g|/(u)")
+_MOST = 2**32 - 1
+"""Lanes that a run can have."""
 _REGISTERS = range(24, 256)
 
 
@@ -43,11 +46,11 @@ class Placement:
 
     def __post_init__(self) -> None:
         if self.layout not in get_args(Layout):
-            raise ArgumentError(f"a layout is {' or '.join(get_args(Layout))}, not {self.layout!r}")
+            raise ArgumentError(f"a layout is flat or interleaved, or for functions words, not {self.layout!r}")
         if self.lanes_per_warp not in [1 << bits for bits in range(WARP_SIZE.bit_length())]:
             raise ArgumentError(f"lanes per warp are a power of two up to {WARP_SIZE}, not {self.lanes_per_warp}")
-        if self.resident not in (None, FIT) and not (isinstance(self.resident, int) and self.resident >= 1):
-            raise ArgumentError(f"there is 1 resident lane or more, not {self.resident}")
+        if self.resident not in (None, FIT) and not (isinstance(self.resident, int) and 1 <= self.resident <= _MOST):
+            raise ArgumentError(f"there are 1 to {_MOST:,} resident lanes, not {self.resident}")
         if self.registers is not None and self.registers not in _REGISTERS:
             raise ArgumentError(f"a thread has {_REGISTERS[0]} to {_REGISTERS[-1]} registers, not {self.registers}")
         if self.group not in GROUPS:
@@ -83,8 +86,16 @@ def placement_or_search(text: object) -> Placement | str:
 def program_placement(text: object) -> Placement | str:
     """The same for programs: the kernel knows no words, and hardly any program is small enough to be unrolled."""
     found = placement_or_search(text)
-    if isinstance(found, Placement) and (found.layout == "words" or found.unrolled or found.resident == FIT):
-        raise ArgumentError(f"{text!r} is for functions; programs are flat or interleaved, not unrolled, and not {FIT}")
+    if isinstance(found, Placement):
+        near = replace(
+            found,
+            layout="interleaved" if found.layout == "words" else found.layout,
+            resident=None if found.resident == FIT else found.resident,
+            unrolled=False,
+        )
+        if near != found:
+            why = f"programs are flat or interleaved, not unrolled, and not {FIT}"
+            raise ArgumentError(f"{text!r} is for functions; {why}; write {near}")
     return found
 
 
@@ -92,15 +103,35 @@ def parse_placement(text: object, form: str = _FORM) -> Placement:
     """A placement as it is shown; `form` says how it must look."""
     if not isinstance(text, str):
         raise ArgumentError(f"a placement is text, {form}; not {type(text).__name__}")
-    found = _WORDS.fullmatch(text)
-    if found is None:
+    parts = text.split("/")
+    if len(parts) < len(_PARTS) or not all(map(re.fullmatch, _PARTS, parts)):
         raise ArgumentError(f"{shortened(text)!r} is no placement; write {form}")
-    layout, lanes, resident, registers, group, unrolled = found.groups()
+    layout, lanes, resident, *more = parts
+    registers, group, unrolled = _behind(text, more)
     return Placement(
         layout,  # type: ignore[arg-type]
         int(lanes),
         None if resident == "all" else FIT if resident == FIT else int(resident),
-        None if registers is None else int(registers),
-        GROUP if group is None else int(group),
-        unrolled is not None,
+        registers,
+        GROUP if group is None else group,
+        unrolled,
     )
+
+
+def _behind(text: str, parts: list[str]) -> tuple[int | None, int | None, bool]:
+    """What stands behind a placement's three parts, in any order: registers, the size of groups, and whether loops are
+    unrolled."""
+    found: list[str | None] = [None, None, None]
+    for part in parts:
+        one = _MORE.fullmatch(f"/{part}")
+        at = -1 if one is None else (one.lastindex or 0) - 1
+        if one is None or found[at] is not None:
+            why = "is there twice" if one is not None else "can mean nothing"
+            may = "/64r for registers, /64g for threads in a group, and /u to unroll loops"
+            raise ArgumentError(
+                f"/{shortened(part)} in the placement {shortened(text)!r} {why}; "
+                f"behind LAYOUT/LANES/RESIDENT there may be {may}"
+            )
+        found[at] = one[one.lastindex or 0]
+    registers, group, unrolled = found
+    return None if registers is None else int(registers), None if group is None else int(group), unrolled is not None

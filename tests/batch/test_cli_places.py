@@ -201,9 +201,13 @@ def test_numbers_of_thousands_of_digits_are_refused_in_few_words(monkeypatch, ca
     assert refusal(monkeypatch, capfd, [option, text]) == f"{option}: '{text[:32]}...' {trouble}"
 
 
-@pytest.mark.parametrize("place", ["words/32/all", "interleaved/32/all/u", "flat/32/fit"])
-def test_placements_of_functions_are_not_for_programs(monkeypatch, capfd, place):
+@pytest.mark.parametrize(
+    ("place", "near"),
+    [("words/32/all", "interleaved/32/all"), ("flat/8/all/64r/u", "flat/8/all/64r"), ("flat/32/fit", "flat/32/all")],
+)
+def test_placements_of_functions_are_not_for_programs(monkeypatch, capfd, place, near):
     words = f"--placement: '{place}' is for functions; programs are flat or interleaved, not unrolled, and not fit"
+    words += f"; write {near}"
     assert refusal(monkeypatch, capfd, ["--placement", place]) == words
     with pytest.raises(lw.ArgumentError, match="is for functions"):
         lw.run(Path(__file__).parents[2] / "examples" / "programs" / "pi.wasm", lanes=2, device="cpu", placement=place)

@@ -135,14 +135,41 @@ def test_a_broken_peer_is_a_failure_with_its_place(monkeypatch):
     assert "test_bench.py:" in done.output
 
 
-def test_an_absent_peer_is_named_below_the_table(monkeypatch):
+@pytest.mark.parametrize(
+    ("peer", "words"),
+    [
+        ("wasmtime, 2 cores", "* wasmtime is not installed or does not work here (pip install wasmtime brings it), so"),
+        (
+            "Taffy (stretchable)",
+            "* Taffy (stretchable) is not installed or does not work here (pip install stretchable",
+        ),
+        ("a copy", "* a copy is not installed or does not work here, so"),
+    ],
+)
+def test_an_absent_peer_is_named_below_the_table(monkeypatch, tmp_path, peer, words):
     def alone(device, quick):
-        yield figure("alone", device.name, "time", 3.0, "ms", peer="cupy", peer_value=None, at_most=1.2)
+        yield figure("alone", device.name, "time", 3.0, "ms", peer=peer, peer_value=None, at_most=1.2)
 
     monkeypatch.setitem(benchmarks, "alone", Benchmark("alone", "", alone))
-    done = CliRunner().invoke(app, ["bench", "alone", "--device", "cpu"])
+    picture = tmp_path / "alone.svg"
+    done = CliRunner().invoke(app, ["bench", "alone", "--device", "cpu", "--plot", str(picture)])
     assert done.exit_code == 0
-    assert "* cupy is not installed or does not work here" in done.output
+    assert words in done.output
+    assert "nothing is compared with a peer, so" in done.output
+    assert not picture.exists()
+
+
+def test_what_was_measured_before_ctrl_c_is_shown_and_kept(monkeypatch, tmp_path):
+    def stopped(device, quick):
+        yield figure("stopped", device.name, "one", 3.0, "ms")
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(benchmarks, "stopped", Benchmark("stopped", "", stopped))
+    figures = tmp_path / "figures.json"
+    done = CliRunner().invoke(app, ["bench", "stopped", "--device", "cpu", "--json", str(figures)])
+    assert done.exit_code == 130
+    assert "interrupted; figures that were measured before: 1" in done.output
+    assert [row["what"] for row in json.loads(figures.read_text())["results"]] == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +191,7 @@ def test_ratio_and_verdict(bounds, value, ratio, target, met):
 
 
 def test_files_are_written_before_the_table_whose_reader_may_have_gone(tmp_path):
-    command = [sys.executable, "-m", "lanewise", "bench", "wasm-map", "--quick", "--device", "cpu"]
+    command = [sys.executable, "-m", "lanewise", "bench", "map", "--quick", "--device", "cpu"]
     with subprocess.Popen(
         [*command, "--json", str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.svg")],
         stdout=subprocess.PIPE,
@@ -175,4 +202,4 @@ def test_files_are_written_before_the_table_whose_reader_may_have_gone(tmp_path)
     assert json.loads((tmp_path / "a.json").read_text())["device"] == "cpu"
     picture = (tmp_path / "a.svg").read_text()
     assert picture.startswith("<svg")
-    assert "lanewise bench wasm-map on cpu, a quick run" in picture
+    assert "lanewise bench map on cpu, a quick run" in picture

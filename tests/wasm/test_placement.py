@@ -35,19 +35,29 @@ def test_a_placement_is_read_as_it_is_shown(place):
     assert str(parse_placement(place)) == place
 
 
+def test_what_stands_behind_a_placement_may_be_in_any_order():
+    assert str(parse_placement("words/32/all/u/64g/48r")) == "words/32/all/48r/64g/u"
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("flat", "'flat' is no placement; write LAYOUT/LANES/RESIDENT"),
         ("flat/x/all", "'flat/x/all' is no placement"),
         ("flat/8/some", "'flat/8/some' is no placement"),
-        ("round/8/all", "a layout is flat or interleaved or words, not 'round'"),
+        ("round/8/all", "a layout is flat or interleaved, or for functions words, not 'round'"),
         ("flat/3/all", "lanes per warp are a power of two up to 32, not 3"),
         ("flat/64/all", "lanes per warp are a power of two up to 32, not 64"),
-        ("flat/8/0", "there is 1 resident lane or more, not 0"),
+        ("flat/8/0", "there are 1 to 4,294,967,295 resident lanes, not 0"),
+        ("flat/8/4294967296", "there are 1 to 4,294,967,295 resident lanes, not 4294967296"),
         ("flat/8/all/4r", "a thread has 24 to 255 registers, not 4"),
         ("flat/8/all/48g", "a group has 32, 64, 128, 256 threads, not 48"),
-        ("flat/8/all/64", "'flat/8/all/64' is no placement"),
+        (
+            "flat/8/all/64",
+            "/64 in the placement 'flat/8/all/64' can mean nothing; behind LAYOUT/LANES/RESIDENT",
+        ),
+        ("flat/8/all/64r/48r", "/48r in the placement 'flat/8/all/64r/48r' is there twice"),
+        ("flat/8/all/0g", "a group has 32, 64, 128, 256 threads, not 0"),
     ],
 )
 def test_what_is_no_placement_is_refused_in_a_sentence(text, sentence):
@@ -56,7 +66,7 @@ def test_what_is_no_placement_is_refused_in_a_sentence(text, sentence):
 
 
 def test_lanes_at_once_are_a_number_or_what_fits():
-    with pytest.raises(lw.ArgumentError, match="there is 1 resident lane or more, not some"):
+    with pytest.raises(lw.ArgumentError, match="there are 1 to 4,294,967,295 resident lanes, not some"):
         Placement("flat", 8, "some")
 
 
