@@ -5,7 +5,8 @@
 Runs from a checkout; Lanewise need not be installed, its dependencies must be. Writes a log per step, the figures as
 JSON and the test results as JUnit XML to DIRECTORY, and prints short tables last. Exits with 1 if any step failed.
 
-Steps that are named are run alone, where time is short. What large modules cost is left out unless big.wasm is built.
+Steps that are named are run alone, where time is short. What large modules cost is left out unless big.wasm is built, and
+AArch64 code fails unless its programs are.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ STEP_LIMIT_S = 1800
 KERNELS = ["map", "sum", "launch", "barrier", "start"]
 WASM = ["wasm-map", "wasm-slice", "wasm-start", "wasm-lane", "wasm"]
 RUN = ["run"]
-FIGURES = ("bench-cuda", "wasm-cuda", "run-cuda", "bench-cpu", "wasm-cpu", "run-cpu")
+FIGURES = ("bench-cuda", "layout-cuda", "wasm-cuda", "arm64-cuda", "run-cuda", "bench-cpu", "wasm-cpu", "run-cpu")
+FRAMES = [(size, groups) for size in ("1920x1080", "3840x2160") for groups in ("one", "all")]
 """Steps that are benchmarks, in the order of the tables."""
 
 
@@ -63,7 +65,16 @@ def steps(directory: Path) -> list[Step]:
     return [
         Step("info", [*lanewise, "info"]),
         bench("bench-cuda", "cuda", KERNELS),
+        bench("layout-cuda", "cuda", ["layout"]),
+        *(
+            Step(
+                f"frames-{size}-{groups}",
+                [str(ROOT / "benchmarks" / "desktop.py"), "--device", "cuda", "--size", size, "--groups", groups],
+            )
+            for size, groups in FRAMES
+        ),
         bench("wasm-cuda", "cuda", WASM),
+        bench("arm64-cuda", "cuda", ["arm64"]),
         bench("run-cuda", "cuda", RUN),
         bench("bench-cpu", "cpu", KERNELS),
         bench("wasm-cpu", "cpu", WASM),
@@ -157,14 +168,15 @@ def main() -> None:
             continue
         print(f"{step.name} ...", flush=True)
         outcomes.append(run(step, directory))
-    if "info" in named:
-        print("\n" + (directory / "info.log").read_text(errors="replace"))
+    for name in named:
+        if name == "info" or name.startswith("frames"):
+            print(f"\n{name}\n" + (directory / f"{name}.log").read_text(errors="replace"))
     tables = [line for name in FIGURES for line in slices(directory, name)]
     print("\n".join([*figures(directory), *tables, ""]))
     for outcome in outcomes:
         ended = "out of time" if outcome.status is None else "ok" if outcome.status == 0 else f"exit {outcome.status}"
         said = outcome.last_line if outcome.step.name.startswith("tests") or outcome.status != 0 else ""
-        print(f"{outcome.step.name:<12}{ended:<12}{outcome.seconds:7.1f} s  {said}")
+        print(f"{outcome.step.name:<22}{ended:<12}{outcome.seconds:7.1f} s  {said}")
     sys.exit(0 if all(outcome.status == 0 for outcome in outcomes) else 1)
 
 
