@@ -5,8 +5,8 @@
 Runs from a checkout; Lanewise need not be installed, its dependencies must be. Writes a log per step, the figures as
 JSON and the test results as JUnit XML to DIRECTORY, and prints short tables last. Exits with 1 if any step failed.
 
-Steps that are named are run alone, where time is short. What large modules cost is left out unless big.wasm is built, and
-AArch64 code fails unless its programs are.
+Steps that are named are run alone, where time is short. What large modules cost is left out unless big.wasm is built,
+and AArch64 code fails unless its programs are.
 """
 
 from __future__ import annotations

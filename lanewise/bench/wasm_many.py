@@ -96,7 +96,7 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
         _compare(program, _BY_HAND, given, by_hand(rounds, seeds))
         runs["by hand"] = partial(by_hand, rounds, seeds)
     taken = bests(runs, rounds=_TURNS)
-    detail = f"{rounds} rounds a lane"
+    detail = f"{rounds} round{'s' if rounds > 1 else ''} a lane"
     if function.placement:
         detail += f"; placement {function.placement}, of {len(tried)} tried"
         detail += f"; {_active_lanes(device, program, rounds, seeds):.1f} lanes of a warp active"
