@@ -180,7 +180,7 @@ def _show(console: Console, results: Sequence[Result], quick: bool, load: float)
     if quick:
         notes.append("--quick: less data and fewer repeats than the targets are meant for")
     if load > _BUSY:
-        notes.append(f"the machine had a load of {load:.1f} before, by what ran in the last minute; repeat on a quiet one")
+        notes.append(f"the load was {load:.1f} before, by what ran in the last minute; repeat on a quiet machine")
     for note in notes:
         console.print(escape(note), style="dim", soft_wrap=True)
 
