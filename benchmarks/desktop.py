@@ -12,6 +12,7 @@ import numpy as np
 
 import lanewise as lw
 from lanewise.desktop import ui
+from lanewise.desktop.limits import SMALLEST_WINDOW
 
 
 def crowd(widgets: int, width: int, height: int, **options) -> ui.Desktop:
@@ -32,7 +33,7 @@ def crowd(widgets: int, width: int, height: int, **options) -> ui.Desktop:
                 x=20 + place % 6 * (width - 320) // 6,
                 y=20 + place // 6 * (height // 2 - 20) + place % 6 * 12,
                 width=300,
-                height=max(min(90 + count * 46, height - 60), 120),
+                height=max(min(90 + count * 46, height - 60), SMALLEST_WINDOW),
                 resizable=False,
             )
         )

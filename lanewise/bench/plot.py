@@ -16,9 +16,11 @@ _LESS_IS_BETTER = ("s", "ms", "us", "ns", "GiB")
 _STYLE = "font-family: system-ui, sans-serif; font-size: 13px"
 
 
-def plot(results: Sequence[Result], title: str) -> str:
-    """The picture. A bar to the right is faster than the peer, a mark on it is the target."""
+def plot(results: Sequence[Result], title: str) -> str | None:
+    """The picture, or none if no row has a bar. To the right is faster than the peer, a mark on a bar is the target."""
     rows = [row for row in results if row.ratio is not None and row.ratio > 0 and row.unit not in _LESS_IS_BETTER]
+    if not rows:
+        return None
     reach = max([2.0, *(max(row.ratio or 1, 1 / (row.ratio or 1)) for row in rows), *map(_target, rows)])
     height = _TOP + _ROW * len(rows) + 16
     width = _LABEL + _BARS + _VALUE

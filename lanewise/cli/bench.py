@@ -78,15 +78,21 @@ def bench(
     results, failures, interrupted = _run_all(chosen, place, quick)
     # Before the table, whose reader may have gone meanwhile. What is there from before stays where nothing is new.
     if json_file is not None and results:
-        json_file.write_text(json.dumps(_report(place, quick, load, results, failures), indent=2) + "\n")
-    if plot_file is not None and any(row.ratio is not None for row in results):
+        report = _report(place, quick, load, results, failures) | {"interrupted": interrupted}
+        json_file.write_text(json.dumps(report, indent=2) + "\n")
+    picture = None
+    if plot_file is not None:
         what = place.name if place.name == "cpu" else f"{place.name}, {place.properties.name}"
         what += ", a quick run" if quick else ""
-        plot_file.write_text(plot(results, f"lanewise bench {' '.join(names or ())} on {what}"))
+        picture = plot(results, f"lanewise bench {' '.join(names or ())} on {what}")
+        if picture is not None:
+            plot_file.write_text(picture)
     if results:
         _show(console, results, quick, load)
-    if plot_file is not None and results and not any(row.ratio is not None for row in results):
-        console.print(escape(f"nothing is compared with a peer, so {plot_file} was not drawn"), soft_wrap=True)
+    if plot_file is not None and picture is None and results:
+        console.print(
+            escape(f"there is no rate to compare with a peer's, so {plot_file} was not drawn"), soft_wrap=True
+        )
     for failure in failures:
         console.print(f"[bold red]FAILED[/] {escape(failure)}", soft_wrap=True)
     if interrupted:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from lanewise.errors import ArgumentError
-from lanewise.settings import WARP_SIZE, shortened
+from lanewise.settings import MAX_THREADS, WARP_SIZE, shortened
 from lanewise.wasm.build import Layout
 
 GROUP = 128
@@ -22,8 +22,6 @@ FIT: Final = "fit"
 _FORM = "LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224"
 _PARTS = (r"[a-z]+", r"\d{1,40}", r"all|fit|\d{1,40}")
 _MORE = re.compile(r"/(\d{1,9})r|/(\d{1,9})g|/(u)")
-_MOST = 2**32 - 1
-"""Lanes that a run can have."""
 _REGISTERS = range(24, 256)
 
 
@@ -49,8 +47,10 @@ class Placement:
             raise ArgumentError(f"a layout is flat or interleaved, or for functions words, not {self.layout!r}")
         if self.lanes_per_warp not in [1 << bits for bits in range(WARP_SIZE.bit_length())]:
             raise ArgumentError(f"lanes per warp are a power of two up to {WARP_SIZE}, not {self.lanes_per_warp}")
-        if self.resident not in (None, FIT) and not (isinstance(self.resident, int) and 1 <= self.resident <= _MOST):
-            raise ArgumentError(f"there are 1 to {_MOST:,} resident lanes, not {self.resident}")
+        if self.resident not in (None, FIT) and not (
+            isinstance(self.resident, int) and 1 <= self.resident <= MAX_THREADS
+        ):
+            raise ArgumentError(f"there are 1 to {MAX_THREADS:,} resident lanes, not {self.resident}")
         if self.registers is not None and self.registers not in _REGISTERS:
             raise ArgumentError(f"a thread has {_REGISTERS[0]} to {_REGISTERS[-1]} registers, not {self.registers}")
         if self.group not in GROUPS:

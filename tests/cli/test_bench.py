@@ -155,7 +155,7 @@ def test_an_absent_peer_is_named_below_the_table(monkeypatch, tmp_path, peer, wo
     done = CliRunner().invoke(app, ["bench", "alone", "--device", "cpu", "--plot", str(picture)])
     assert done.exit_code == 0
     assert words in done.output
-    assert "nothing is compared with a peer, so" in done.output
+    assert "there is no rate to compare with a peer's, so" in done.output
     assert not picture.exists()
 
 
@@ -169,7 +169,8 @@ def test_what_was_measured_before_ctrl_c_is_shown_and_kept(monkeypatch, tmp_path
     done = CliRunner().invoke(app, ["bench", "stopped", "--device", "cpu", "--json", str(figures)])
     assert done.exit_code == 130
     assert "interrupted; figures that were measured before: 1" in done.output
-    assert [row["what"] for row in json.loads(figures.read_text())["results"]] == ["one"]
+    report = json.loads(figures.read_text())
+    assert ([row["what"] for row in report["results"]], report["interrupted"]) == (["one"], True)
 
 
 @pytest.mark.parametrize(

@@ -41,5 +41,6 @@ def test_targets_are_marked_and_misses_have_a_colour_of_their_own():
     assert met.get("fill") == judged_by_nobody.get("fill") != missed.get("fill")
 
 
-def test_a_run_without_peers_is_an_empty_picture():
-    assert drawn(row(3.0, peer=None))[1] == []
+@pytest.mark.parametrize("rows", [[], [row(3.0, peer=None)], [row(9.0, unit="ms")]])
+def test_a_run_without_rates_to_compare_has_no_picture(rows):
+    assert plot(rows, "a title") is None
