@@ -26,6 +26,7 @@ Variants = Mapping[str, Mapping[str, Any]]
 CPU_VARIANTS: Variants = {
     USUAL: {},
     "steps counted": {"meter": "count"},
+    "steps in sums": {"meter": "tally"},
     "bounds compared": {"checks": "explicit"},
     "careful alignment": {"alignment": "careful"},
     "size at run time": {"fixed_memory": False},
@@ -35,6 +36,7 @@ GPU_VARIANTS: Variants = {
     USUAL: {},
     "no meter": {"meter": "off"},
     "steps counted": {"meter": "count"},
+    "steps in sums": {"meter": "tally"},
     "careful alignment": {"alignment": "careful"},
     "branch for alignment": {"alignment": "branch"},
     "size at run time": {"fixed_memory": False},

@@ -21,7 +21,7 @@ from lanewise.version import __version__
 CacheChoice = Cache | Literal["default"] | None
 """Which cache a compile uses: one of your own, the one that the settings name, or none."""
 
-_OWN = "pipeline.py", "rounds.py", "loops.py", "unrolling.py"
+_OWN = "pipeline.py", "rounds.py", "tallies.py", "loops.py", "unrolling.py"
 QUICK, OPTIMISED = 0, 3
 """Levels: for code that somebody waits for, and for code that is to be fast."""
 

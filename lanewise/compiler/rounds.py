@@ -10,6 +10,9 @@ A module with markers defines what they become, and names it in `@llvm.compiler.
 All of it has the function's own count, `%lw.rounds`, as the first parameter: `@lw.due` and `@lw.not_due` count a round
 and say whether it is time to look, `@lw.look_again` looks and `@lw.check_round` does both, with the parameters of the
 marker behind the first; `@lw.charge` adds to the count. `@lw.check_call`, which has no count, is what a call becomes.
+
+Where a module wants its steps counted (see `tallies`) the count is one of steps, and `@lw.due` adds nothing to it.
+`@lw.pass` is a round that is no step.
 """
 
 from __future__ import annotations
@@ -17,16 +20,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from lanewise.compiler import tallies
 from lanewise.compiler.loops import Flow, ShortLoop, comes_back, short_loops
 
-MARKER = "@lw.round("
+MARKERS = ("@lw.round(", "@lw.pass(")
 CALLED = "@lw.called("
 CHECK = "@lw.check_round"
 
 _FUNCTION = re.compile(r"^define [^\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"define [^\n]*\{\n(?:[^\s:;]+:[^\n]*\n)?")
 """A function's first line, and the label of its first block where that has one."""
-_CALL = re.compile(rf"^[^\n]*\bcall void {re.escape(MARKER)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
+_CALL = re.compile(r"^[^\n]*\bcall void @lw\.(?:round|pass)\((?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
 _CALLED = re.compile(rf"^[^\n]*\bcall void {re.escape(CALLED)}(?P<given>[^\n]*?)\)[^\n)]*\n", re.MULTILINE)
 _PROMISES = re.compile(r"\bptr [^,%]*(?=%)")
 """What LLVM has found out of a marker's argument, which need not hold for what the check does with it."""
@@ -35,24 +39,26 @@ _OF_DEFINED = re.compile(r"^attributes #\d+ = [^\n]*", re.MULTILINE)
 _OF_MEMORY = re.compile(r"(?<=[{ ])memory\((?!none\))[^)]*\) ")
 """The same of functions, which with checks in them write what markers do not: the lane's counts."""
 _VALUE = re.compile(r'%(?:[-\w$.]+|"[^"]*")')
+_ALL = (*MARKERS, CALLED, *tallies.MARKERS)
 _OF_MARKERS = re.compile(
-    rf"^(?:declare [^\n]*(?:{re.escape(MARKER)}|{re.escape(CALLED)})|@llvm\.compiler\.used = )[^\n]*\n", re.MULTILINE
+    rf"^(?:declare [^\n]*(?:{'|'.join(map(re.escape, _ALL))})|@llvm\.compiler\.used = )[^\n]*\n", re.MULTILINE
 )
 
 
 def has_markers(ir: str) -> bool:
     """Whether loops of a module in LLVM's text are marked."""
-    return MARKER in ir
+    return MARKERS[0] in ir
 
 
 def place_checks(ir: str) -> str:
     """The module with checks in place of markers, and with none where every way around comes to another one."""
-    checked = _OF_MARKERS.sub("", _FUNCTION.sub(lambda found: _in_function(found[0]), ir))
+    counts = tallies.counts(ir)
+    checked = _OF_MARKERS.sub("", _FUNCTION.sub(lambda found: _in_function(found[0], counts), ir))
     return _OF_ARGUMENTS.sub("", _OF_DEFINED.sub(lambda found: _OF_MEMORY.sub("", found[0]), checked))
 
 
-def _in_function(text: str) -> str:
-    if MARKER not in text and CALLED not in text:
+def _in_function(text: str, counts: bool) -> str:
+    if not any(marker in text for marker in _ALL):
         return text
     head = _HEAD.match(text)
     assert head is not None
@@ -62,7 +68,8 @@ def _in_function(text: str) -> str:
     charges: dict[int, int] = {}
     for loop in short:
         ways[loop.latch] = [to for to in ways[loop.latch] if to != loop.head]
-        charges[loop.before] = charges.get(loop.before, 0) + loop.rounds
+        if not counts:
+            charges[loop.before] = charges.get(loop.before, 0) + loop.rounds
     calls: dict[int, str] = {}
     """For each block where there may be a check, what the marker was given."""
     for number, block in enumerate(flow.blocks):
@@ -70,12 +77,12 @@ def _in_function(text: str) -> str:
             for place in _places(number, short, ways):
                 calls.setdefault(place, _PROMISES.sub("ptr ", call["given"]))
     stops = _stops(ways, calls)
-    blocks = [_CALL.sub("", block) for block in flow.blocks]
+    blocks = [_CALL.sub("", block) for block in (tallies.tallied(flow) if counts else flow.blocks)]
     for number, block in enumerate(blocks):
         if CALLED in block:
             anyway = _counted_anyway(number, flow, ways, stops)
             blocks[number] = _CALLED.sub(lambda found, drop=anyway: "" if drop else _call_check(found), block)  # type: ignore[misc]
-    if not stops:
+    if not stops and not counts:
         return "".join(blocks)
     for number, rounds in charges.items():
         blocks[number] = _at_end(flow, blocks[number], f"@lw.charge(ptr %lw.rounds, i32 {rounds})")

@@ -17,6 +17,8 @@ def backend_for(device: Device | str, *, fuel: int | None = None, level: int | N
     check_choices(choices)
     if choices.get("layout") == "words":
         raise ArgumentError("layout='words' is for functions over many lanes; an instance is flat or interleaved")
+    if choices.get("meter") == "tally":
+        raise ArgumentError("meter='tally' is for functions over arrays; an instance counts each step, with 'count'")
     found = find_device(device) if isinstance(device, str) else device
     if isinstance(found, CpuDevice):
         from lanewise.wasm.cpu_backend import CpuBackend

@@ -13,6 +13,7 @@ from lanewise.errors import ArgumentError
 from lanewise.settings import WARP_SIZE
 
 Layout = Literal["flat", "interleaved", "words"]
+Meter = Literal["off", "stop", "count", "tally"]
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,10 @@ class Build:
     """Misaligned accesses: the hardware does them (`any`); a call that looks does them byte by byte (`careful`), which
     is less code, or one that aligned accesses branch around (`branch`), which is faster; or the lane ends, to be run
     again in a careful build (`exit`)."""
-    meter: Literal["off", "stop", "count"] = "off"
-    """What loops and calls count: nothing (a CPU is interrupted by signals), enough for a request to stop to be seen,
-    or every step, so that a limit is the same on every device."""
+    meter: Meter = "off"
+    """What loops and calls count: nothing (`off`: a CPU is interrupted by signals), enough for a request to stop to be
+    seen (`stop`), or every step, so that a limit is the same on every device: each by itself (`count`), or in sums
+    (`tally`), where a lane that may have had too few of them ends, to be run again in a build that counts each."""
     linked: bool = False
     """Whether functions may belong to other instances of a store; a module alone is simpler."""
     lanes: bool = False
@@ -78,6 +80,11 @@ class Build:
         return self.marks and self.lanes and not self.process and (self.gpu or self.layout != "flat")
 
     @property
+    def counts(self) -> bool:
+        """Whether each step is counted, one way or the other."""
+        return self.meter in ("count", "tally")
+
+    @property
     def key(self) -> str:
         """All choices as text for cache keys."""
         return repr(astuple(self))
@@ -102,7 +109,7 @@ PUBLIC: dict[str, tuple[object, ...]] = {
     "layout": get_args(Layout),
     "checks": ("guard", "explicit"),
     "alignment": ("any", "careful", "branch", "exit"),
-    "meter": ("off", "stop", "count"),
+    "meter": get_args(Meter),
     "fixed_memory": (False, True),
     "meeting": (False, True),
     "marks": (False, True),

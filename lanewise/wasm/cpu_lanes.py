@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import threading
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +16,7 @@ from lanewise.devices import DeviceArray
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cpu_launch import NativeCode
 from lanewise.devices.cpu_native import runtime
+from lanewise.devices.cpu_scheduler import FAULT_PLACE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import model, traps
 from lanewise.wasm.build import Build, check_choices, host_build, with_fixed_memory
@@ -23,6 +27,7 @@ from lanewise.wasm.lane_setup import check_imports, lane_choices
 from lanewise.wasm.lane_words import ENTRY
 from lanewise.wasm.module import Module
 from lanewise.wasm.placement import Placement
+from lanewise.wasm.recounting import recount, to_recount
 from lanewise.wasm.vectors import DTYPES
 
 if TYPE_CHECKING:
@@ -57,8 +62,15 @@ class CpuLanes:
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         made = host_build(**usual | lane_choices(self._module) | choices)
         self._build = made if "checks" in choices else with_fixed_memory(made, made.fixed_memory)
+        again = {"fuel": fuel, "timeout": timeout, "level": level, **choices, "meter": "count"}
+        self._again = functools.partial(CpuLanes, module, index, device, **again)
         self._lock = threading.Lock()
         self._loaded: dict[tuple[bool, ...], _Loaded] = {}
+
+    @functools.cached_property
+    def _exact(self) -> CpuLanes:
+        """The same function, with each step counted where it is taken."""
+        return self._again()
 
     def _load(self, scalars: tuple[bool, ...]) -> _Loaded:
         with self._lock:
@@ -89,8 +101,13 @@ class CpuLanes:
         """There is nothing to try."""
         return {}
 
-    def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
-        """Run every element; gives the results and, if any element can trap, a word per element that says why."""
+    def run(
+        self, arrays: list[Any], shape: tuple[int, ...], on_device: bool, seconds: float | None = None
+    ) -> tuple[list[Any], Any]:
+        """Run every element; gives the results and, if any element can trap, a word per element that says why.
+
+        `seconds` is what is left of the time that a call has.
+        """
         loaded = self._load(tuple(not array.shape for array in arrays))
         code, facts = loaded.code, loaded.made.facts
         kinds = self._module.functions[self._index].results
@@ -114,13 +131,26 @@ class CpuLanes:
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
         words[lanes.ARRAYS :] = [*targets, *sources, *(one.ctypes.data for one in marks)]
         block = np.array([words.ctypes.data], np.uint64).tobytes()
-        launch = self._device.launch_native(code, block, workers, keep)
+        start = time.monotonic()
+        launch = self._device.launch_native(_within(code, seconds), block, workers, keep)
         if not launch.wait_limited():
             status = np.zeros(count, np.uint64) if status is None else status
             status[(status == 0) & (marks[0] == 0)] = traps.INTERRUPTED
-        if status is not None:
+        if status is not None and self._build.meter == "tally":
+            # What a fault ended had steps in registers that nobody can read any more.
+            faults = np.flatnonzero(status & np.uint64(FAULT_PLACE << 32))
+            again = np.union1d(to_recount(status), faults)
+            if len(again):
+                left = None if self._timeout is None else max(0.0, self._timeout - (time.monotonic() - start))
+                recount(self._exact, arrays, made if on_device else results, status, again, left)
+        elif status is not None:
             find_places(status, loaded.made.codes, loaded.library, loaded.made.facts.plain)
         return (made if on_device else results), status
+
+
+def _within(code: NativeCode, seconds: float | None) -> NativeCode:
+    """Code that may take no more than so many seconds."""
+    return code if seconds is None else replace(code, seconds=seconds)
 
 
 def _marked_program(module: model.Module, index: int, build: Build, scalars: tuple[bool, ...]) -> LaneProgram:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import struct
 import threading
@@ -29,6 +30,7 @@ from lanewise.wasm.lane_setup import lane_choices, references_alone, uses_atomic
 from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.placement import FIT, SEARCH, Placement, parse_placement
+from lanewise.wasm.recounting import recount, to_recount
 from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, layout_seconds
 from lanewise.wasm.vectors import DTYPES
 
@@ -77,6 +79,8 @@ class CudaLanes:
             "alignment": "exit",
             "meter": "stop" if fuel is None else "count",
         }
+        again = {"fuel": fuel, "timeout": timeout, "level": level, **choices, "meter": "count"}
+        self._again = functools.partial(CudaLanes, module, index, device, **again)
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
         self._lock = threading.Lock()
         self._tuning = device.measuring
@@ -87,6 +91,12 @@ class CudaLanes:
         """What has been made for trials."""
         self.divergence = Divergence()
         """How far lanes were in step, in builds with `stats`."""
+
+    @cached_property
+    def _exact(self) -> CudaLanes:
+        """The same function, with each step counted where it is taken."""
+        place = self._pinned or self._tuner.known.best()
+        return self._again(placement=str(replace(place, unrolled=False)))
 
     def _load(self, scalars: tuple[bool, ...], build: Build) -> tuple[NativeKernel, LaneFacts]:
         with self._lock:
@@ -122,8 +132,13 @@ class CudaLanes:
             return False
         return True
 
-    def run(self, arrays: list[Any], shape: tuple[int, ...], on_device: bool) -> tuple[list[Any], Any]:
-        """Run every element; gives the results and, if any element has trapped, a word per element that says why."""
+    def run(
+        self, arrays: list[Any], shape: tuple[int, ...], on_device: bool, seconds: float | None = None
+    ) -> tuple[list[Any], Any]:
+        """Run every element; gives the results and, if any element has trapped, a word per element that says why.
+
+        `seconds` is what is left of the time that a call has, if that is not all of it.
+        """
         device = self._device
         scalars = tuple(not array.shape for array in arrays)
         _, facts = self._load(scalars, self._build)
@@ -135,9 +150,10 @@ class CudaLanes:
         status = None
         if facts.can_trap or facts.can_stop:
             status = device.zeros(max(count, 1), np.uint64)
-        deadline = None if self._timeout is None else time.monotonic() + self._timeout
+        most = self._timeout if seconds is None else seconds
+        deadline = None if most is None else time.monotonic() + most
         if count and facts.plain:
-            self._launch_plain(scalars, given, results, status, count)
+            self._launch_plain(scalars, given, results, status, count, most)
         elif count:
             self._run_placed(scalars, given, results, status, count, deadline)
         words = None if status is None else self._trapped(status, count)
@@ -145,6 +161,10 @@ class CudaLanes:
             again = np.flatnonzero((words & 0xFFFFFFFF) == traps.MISALIGNED)
             if len(again):
                 words = self._run_carefully(scalars, given, results, words, again, deadline)
+        if words is not None and self._build.meter == "tally" and len(again := to_recount(words)):
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            recount(self._exact, given, results, words, again, left)
+            words = words if words.any() else None
         return (results if on_device else [result.get() for result in results]), words
 
     def _trapped(self, status: DeviceArray, count: int) -> np.ndarray[Any, Any] | None:
@@ -315,7 +335,13 @@ class CudaLanes:
         return words + [array.address for array in (*results, *given)]
 
     def _launch_plain(
-        self, scalars: tuple[bool, ...], given: list[Any], results: list[Any], status: Any, count: int
+        self,
+        scalars: tuple[bool, ...],
+        given: list[Any],
+        results: list[Any],
+        status: Any,
+        count: int,
+        most: float | None,
     ) -> None:
         kernel, _ = self._load(scalars, self._build)
         words = self._words(kernel, given, results, status)
@@ -323,7 +349,7 @@ class CudaLanes:
         block = self._block(words)
         self._device.launch_native(kernel, count, LANE_GROUP, [block.address])
         if status is not None:
-            self._device.finish_or_stop(self._timeout)
+            self._device.finish_or_stop(most)
 
     def _launch(
         self,

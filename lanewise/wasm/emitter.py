@@ -101,6 +101,8 @@ class Emitter:
         self.lines: list[str] = []
         self.notes_stores = context.build.marked and index >= 0
         """Whether it notes where it stores, see `marking`; the engine's own functions need not."""
+        self.tallies = context.build.meter == "tally" and index >= 0
+        """Whether its steps are summed up, see `compiler.tallies`."""
         self.slots: list[str] = ["%marks = alloca i32", "store i32 0, ptr %marks"] if self.notes_stores else []
         self.cold: list[str] = []
         self.stack: list[Value] = []
@@ -190,9 +192,14 @@ class Emitter:
         self.lines.append(f"{fine}:")
         self.cold += (
             f"{bad}:",
-            f"call void @lw.trap(ptr %st, i32 {kind}, i32 {self.place}){self.note()}",
+            self.ending(kind),
             "unreachable",
         )
+
+    def ending(self, kind: int) -> str:
+        """The call that ends the lane here."""
+        end = "ended" if self.tallies else "trap"
+        return f"call void @lw.{end}(ptr %st, i32 {kind}, i32 {self.place}){self.note()}"
 
     def leave_if(self, condition: str) -> None:
         """End the lane, to be run again in a careful build, if a condition holds; all such exits are one."""
@@ -254,9 +261,25 @@ class Emitter:
 
     # --- fuel --------------------------------------------------------------------------------------------------------
 
-    def count_round(self) -> None:
-        """Mark a round of a loop: where the marker is left when all is optimised, the lane looks now and then."""
-        self.emit(f"call void @lw.round(ptr %st, i32 {self.place}) #5")
+    def count_round(self, *, step: bool = True) -> None:
+        """Mark a round of a loop: where the marker is left when all is optimised, the lane looks now and then.
+
+        A round may be no step: one that the module does not have.
+        """
+        marker = "round" if step or not self.tallies else "pass"
+        self.emit(f"call void @lw.{marker}(ptr %st, i32 {self.place}) #5")
+
+    def count_step(self) -> None:
+        """Count a step that is no round."""
+        if self.build.meter == "count":
+            self.burn()
+        elif self.tallies:
+            self.emit("call void @lw.step() #5")
+
+    def hand_on_steps(self) -> None:
+        """Tell the state how many steps there were: ahead of a call or a return."""
+        if self.tallies:
+            self.emit("call void @lw.give(ptr %st) #5")
 
     def burn(self) -> None:
         """Count one step against the lane's fuel."""

@@ -94,7 +94,7 @@ class LaneProgram:
     @property
     def can_trap(self) -> bool:
         """Whether an element can end early."""
-        return bool(self._recursive) or any(fn.traps for fn in self.reachable.values())
+        return self.build.counts or bool(self._recursive) or any(fn.traps for fn in self.reachable.values())
 
     @property
     def can_stop(self) -> bool:
@@ -184,6 +184,8 @@ class LaneProgram:
                 where = fn.assign(f"getelementptr {LLVM_TYPES[kind]}, ptr %a{at}, i64 %i")
             fn.push(kind, fn.assign(f"load {LLVM_TYPES[kind]}, ptr {where}"))
         self._call(fn, memory)
+        if self.build.meter == "tally":
+            fn.emit("call void @lw.finish(ptr %st)")
         for at, (kind, value) in enumerate(fn.stack):
             where = fn.assign(f"getelementptr {LLVM_TYPES[kind]}, ptr %r{at}, i64 %i")
             fn.emit(f"store {LLVM_TYPES[kind]} {value}, ptr {where}")
@@ -255,7 +257,7 @@ class LaneProgram:
     def changes_nothing(self) -> bool:
         """Whether elements leave the instance as it was. With counted fuel it is made anew: that costs fuel, too."""
         functions = self.reachable.values()
-        return self.build.meter != "count" and not any(fn.writes or fn.calls_unknown for fn in functions)
+        return not self.build.counts and not any(fn.writes or fn.calls_unknown for fn in functions)
 
     def _make_instance(self, fn: FunctionLowering) -> None:
         sizes = [self.memory_reserve(number) for number in range(len(self.module.memories))]
@@ -327,12 +329,17 @@ class LaneProgram:
             text += word(number, f"w{cell}", "i64") + self._set(cell, f"%w{cell}")
         return text
 
-    def _set(self, cell: int, value: str, llvm: str = "i64", base: str = "%st") -> str:
+    def _set(self, cell: int, value: str, llvm: str = "i64", base: str = "%st", kept: str = "") -> str:
         where = f"%set{cell}.{value.strip('%')}"
         return (
             f"  {where} = getelementptr i8, ptr {base}, i64 {cell * self.build.stride}\n"
-            f"  store {llvm} {value}, ptr {where}, align 8\n"
+            f"  store {kept}{llvm} {value}, ptr {where}, align 8\n"
         )
+
+    def _set_fuel(self) -> str:
+        """IR that gives an element its steps; who sums them up takes them where LLVM does not see it."""
+        kept = "volatile " if self.build.meter == "tally" else ""
+        return self._set(state.FUEL_LEFT, "%fuel", kept=kept) + self._set(state.FUEL, "0", "i32")
 
     # --- the GPU -----------------------------------------------------------------------------------------------------
 
@@ -347,7 +354,7 @@ class LaneProgram:
         if self.can_trap or self.can_stop:
             fields = self._set(state.TRAP_STATE, "%report", "ptr") + self._set(state.STOP, "%stop")
             fields += self._set(state.FLOOR, "%floor") + self._set(state.UNIT, "null", "ptr")
-            fields += self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
+            fields += self._set_fuel()
             report = gpu_entries.REPORT + fields
         begin = self._load_pointers() + report + self._set(state.TAIL, "0")
         cells = state.RESULTS + self.context.layout.widest + 1
@@ -357,7 +364,7 @@ class LaneProgram:
         begin = self._load_pointers() + self._prepare() + self._own("%k")
         begin += self._set(state.FLOOR, "%floor") + self._set(state.UNIT, "%unit_at", "ptr")
         element = self._set(state.TRAP_STATE, "%report", "ptr")
-        element += self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
+        element += self._set_fuel()
         size = gpu_entries.SlotSize(self._cells, self.arena_bytes, self.build)
         return self._kernel(gpu_entries.slots(size, begin, element, self._pointer_arguments()))
 
@@ -384,7 +391,7 @@ class LaneProgram:
         range_parameters = ", ".join([f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last", *self._pointers()])
         called = f"ptr %st{arena}, ptr %run, ptr %now_at, i64 %last{self._pointer_arguments()}"
         frame = "{ ptr, ptr, ptr, ptr, i64 }"
-        fuel = self._set(state.FUEL_LEFT, "%fuel") + self._set(state.FUEL, "0", "i32")
+        fuel = self._set_fuel()
         counts = self.build.meter != "off"
         enter = f"""  %code = call i32 @lw_guest_enter(ptr %worker, ptr %st, ptr @g_enter, ptr %frame, i64 0, i64 0)
   %fine = icmp eq i32 %code, 0

@@ -248,6 +248,7 @@ class FunctionLowering(Emitter):
         kinds = self.function.type.results
         self.give_others(values)
         hand_on(self)
+        self.hand_on_steps()
         self.emit(f"ret {LLVM_TYPES[kinds[0]]} {values[0]}" if kinds else "ret void")
 
     def give_others(self, values: list[str]) -> None:
@@ -270,8 +271,7 @@ class FunctionLowering(Emitter):
 
     def enter(self) -> None:
         """What comes first in the body."""
-        if self.build.meter == "count":
-            self.burn()
+        self.count_step()
         self.hold_count()
 
     def hold_count(self) -> None:
@@ -302,6 +302,7 @@ class FunctionLowering(Emitter):
         if self.unwinds:
             kept, self.lines = self.lines, ["unwind:"]
             hand_on(self)
+            self.hand_on_steps()
             self.cold += (*self.lines, f"ret {result_type(kind)} poison" if kind.results else "ret void")
             self.lines = kept
         scope = ""

@@ -114,6 +114,7 @@ def call(fn: FunctionLowering, kind: FuncType, callee: Callee, throws: bool) -> 
 
 def real_call(fn: FunctionLowering, kind: FuncType, callee: Callee, values: list[Value]) -> str:
     """Write the call itself; gives its first result, if it has any."""
+    fn.hand_on_steps()
     convention = fn.context.convention
     text = f"call {convention}{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
     if kind.results:
@@ -166,6 +167,7 @@ def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
     values = fn.pop_many(len(kind.params))
     if not fn.build.gpu:
         hand_on(fn)
+        fn.hand_on_steps()
         called = f"{result_type(kind)} {callee.code}({_arguments(callee, values)}){fn.note()}"
         # Marked so, with the convention that guest functions have, a call in this place is promised to use no stack.
         # (`musttail` promises it too, but LLVM 22 then loses arguments that are passed on the stack.)
@@ -188,6 +190,7 @@ def _tail_call(fn: FunctionLowering, kind: FuncType, callee: Callee) -> bool:
     fn.store_cell(state.TAIL, "ptr", callee.tail, fn.shared())
     fn.store_cell(state.TAIL_STATE, "ptr", callee.state, fn.shared())
     hand_on(fn)
+    fn.hand_on_steps()
     fn.emit(f"ret {result_type(kind)} poison" if kind.results else "ret void")
     return True
 

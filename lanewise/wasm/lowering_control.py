@@ -15,7 +15,7 @@ from lanewise.wasm.opcodes.row import LLVM_TYPES, Op
 @rule("unreachable")
 def _unreachable(fn: FunctionLowering, op: Op) -> bool:
     fn.traps = True
-    fn.emit(f"call void @lw.trap(ptr %st, i32 {traps.UNREACHABLE}, i32 {fn.place}){fn.note()}")
+    fn.emit(fn.ending(traps.UNREACHABLE))
     fn.emit("unreachable")
     return True
 
@@ -46,7 +46,7 @@ def _loop(fn: FunctionLowering, op: Op, block: FuncType) -> None:
         fn.emit("call void @lw.sample(ptr %st)")
     if fn.build.meter == "count":
         fn.burn()
-    elif fn.build.meter == "stop":
+    elif fn.build.meter != "off":
         fn.count_round()
 
 

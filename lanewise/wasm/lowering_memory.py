@@ -403,6 +403,6 @@ def _wait(fn: FunctionLowering, op: Op, memarg: MemArg) -> None:
     at = _atomic_place(fn, op, memarg, address, bits // 8)
     if not fn.module.memories[memarg[2]].shared:
         fn.traps = True
-        fn.emit(f"call void @lw.trap(ptr %st, i32 {traps.NOT_SHARED}, i32 {fn.place})")
+        fn.emit(fn.ending(traps.NOT_SHARED))
     call = f"call i32 @lw.wait{bits}(ptr %st, i32 {fn.place}, ptr {at}, i{bits} {expected}, i64 {timeout})"
     fn.push("i32", fn.assign(call))

@@ -17,6 +17,7 @@ from lanewise.wasm.emitter import CALLS, FUEL_SLICE, ROUNDS
 from lanewise.wasm.gpu_entries import leave
 from lanewise.wasm.lane_ir import tell_first
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
+from lanewise.wasm.prelude_tally import LOOK_COUNTED, TALLY, refuel_tally, tally
 
 METADATA = """
 !0 = !{!"branch_weights", i32 1, i32 1000000}
@@ -68,7 +69,8 @@ def prelude(build: Build) -> str:
     """All helpers for a build."""
     parts = [_signs(build), _opaque(build), memory_helpers(build), table_helpers(build), _exits(build), _waiting(build)]
     parts += [sample(build)] if build.stats else []
-    parts += [_rounds(build)] if build.meter == "stop" else []
+    parts += [_rounds(build)] if build.meter in ("stop", "tally") else []
+    parts += [tally(build)] if build.meter == "tally" else []
     parts += [METADATA, PLACES if build.places else "", UNROLLED if build.unrolled else ""]
     return "\n".join([attributes(build), *parts])
 
@@ -243,29 +245,37 @@ def _exits(build: Build) -> str:
   call void @lw_guest_trap(ptr %shared, i32 %kind, i32 %place, ptr %frame)
 """
         declared = "declare void @lw_guest_trap(ptr, i32, i32, ptr) noreturn"
-    stop_at, fuel_at = (
-        cell_at(build, state.STOP, "%stop_at", "%shared"),
-        cell_at(build, state.FUEL, "%fuel_at", "%shared"),
-    )
-    left_at = cell_at(build, state.FUEL_LEFT, "%left_at", "%shared")
+    stop_at = cell_at(build, state.STOP, "%stop_at", "%shared")
     # Looks stay calls: written out, a way that comes back beside one that ends the lane keeps the lanes of a GPU from
     # meeting again behind them.
+    end = "end" if build.meter == "tally" else "trap"
     return f"""
 {declared}
-define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
+define internal void @lw.{end}(ptr %st, i32 %kind, i32 %place) noinline #2 {{
 {find}{cell_at(build, state.TRAP_STATE, "%who_at", "%shared")}{ends}  unreachable
 }}
 define internal void @lw.look(ptr %st, i32 %place) cold noinline #1 {{
 {_ask_kernel(build) if build.process else f"{find}{stop_at}{_ASK}"}  %stopped = icmp ne i32 %asked, 0
   br i1 %stopped, label %stop, label %on
 stop:
-  call void @lw.trap(ptr %st, i32 {traps.INTERRUPTED}, i32 %place)
+  call void @lw.{end}(ptr %st, i32 {traps.INTERRUPTED}, i32 %place)
   unreachable
 on:
   ret void
 }}
-define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
-{find}{fuel_at}{left_at}
+{refuel(build)}"""
+
+
+def refuel(build: Build) -> str:
+    """IR of what follows when the steps, or calls, between two looks are over."""
+    if build.meter == "tally":
+        return refuel_tally(build)
+    fuel_at, left_at = (
+        cell_at(build, state.FUEL, "%fuel_at", "%shared"),
+        cell_at(build, state.FUEL_LEFT, "%left_at", "%shared"),
+    )
+    return f"""define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
+{shared_state(build)}{fuel_at}{left_at}
   call void @lw.look(ptr %st, i32 %place)
   %left = load i64, ptr %left_at, align 8, !tbaa !2
   %empty = icmp eq i64 %left, 0
@@ -295,7 +305,9 @@ def _rounds(build: Build) -> str:
     call, round_ = " memory(read, inaccessiblemem: readwrite)", " memory(inaccessiblemem: readwrite)"
     if build.fibers or build.team:
         call = round_ = ""
-    kept = [f"ptr @lw.{name}" for name in ("due", "not_due", "look_again", "check_round", "charge", "check_call")]
+    tallies = build.meter == "tally"
+    names = ["due", "not_due", "look_again", "check_round", "charge", "check_call", *(TALLY if tallies else ())]
+    kept = [f"ptr @lw.{name}" for name in names]
     return f"""
 declare void @lw.called(ptr captures(none), i32)
 declare void @lw.round(ptr captures(none), i32)
@@ -304,7 +316,7 @@ attributes #5 = {{ nounwind willreturn nofree{round_} }}
 @llvm.compiler.used = appending global [{len(kept)} x ptr] [{", ".join(kept)}], section "llvm.metadata"
 define internal i1 @lw.due(ptr %rounds) alwaysinline #1 {{
   %before = load i32, ptr %rounds, align 4
-  %done = add i32 %before, 1
+  %done = add i32 %before, {0 if tallies else 1}
   store i32 %done, ptr %rounds, align 4
   %due = icmp sgt i32 %done, {ROUNDS}
   ret i1 %due
@@ -315,7 +327,7 @@ define internal i1 @lw.not_due(ptr %rounds) alwaysinline #1 {{
   ret i1 %not_due
 }}
 define internal void @lw.look_again(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
-  call void @lw.look(ptr %st, i32 %place)
+{LOOK_COUNTED if tallies else "  call void @lw.look(ptr %st, i32 %place)"}
   store i32 0, ptr %rounds, align 4
   ret void
 }}

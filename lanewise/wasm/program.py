@@ -320,7 +320,7 @@ def lower_function(context: ModuleContext, index: int) -> FunctionLowering:
 
 def finish_lowering(lowered: dict[int, FunctionLowering], build: Build) -> None:
     """Add what depends on all functions of a program: checks of the stack, and counts of calls."""
-    if build.meter == "stop":
+    if build.meter in ("stop", "tally"):
         recursive = recursive_functions(lowered)
         for index, fn in lowered.items():
             if fn.loops or index in recursive:

@@ -129,8 +129,8 @@ class RingLowering(FunctionLowering):
         self.emit("again:")
         if self.build.stats:
             self.emit("call void @lw.sample(ptr %st)")
-        if self.build.meter == "stop":
-            self.count_round()
+        if self.build.meter in ("stop", "tally"):
+            self.count_round(step=False)
         starts = " ".join(f"i32 {one.start}, label %start.{one.index}" for one in self._members.values())
         self.emit(f"switch i32 {self.assign('load i32, ptr %next')}, label %back [ {starts} ]")
 
@@ -153,6 +153,7 @@ class RingLowering(FunctionLowering):
         self.emit(f"switch i32 {wanted}, label %never [ {_cases(ways)} ]")
         self.emit("out:")
         hand_on(self)
+        self.hand_on_steps()
         kinds = self.function.type.results
         if kinds:
             result = self.assign(f"load {LLVM_TYPES[kinds[0]]}, ptr {_result(kinds[0])}")
@@ -218,8 +219,7 @@ class RingLowering(FunctionLowering):
 
     def enter(self) -> None:
         """What comes first in a function of the ring; `again` counts calls among them, as rounds."""
-        if self.build.meter == "count":
-            self.burn()
+        self.count_step()
 
     def leave(self, values: list[str]) -> None:
         """Return from a function of the ring."""

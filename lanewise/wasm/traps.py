@@ -24,6 +24,7 @@ KINDS = (
     "out of fuel",
     "interrupted",
     "misaligned access",
+    "steps to count",
     "error in a host function",
     *FAILURES[1:],
 )
@@ -49,6 +50,8 @@ OUT_OF_FUEL = NUMBERS["out of fuel"]
 INTERRUPTED = NUMBERS["interrupted"]
 MISALIGNED = NUMBERS["misaligned access"]
 """Not an end but a turn: the lane runs again in a build that does such accesses byte by byte."""
+RECOUNT = NUMBERS["steps to count"]
+"""The same: it may have had too little fuel, so it runs again in a build that counts each step where it is taken."""
 HOST_ERROR = NUMBERS["error in a host function"]
 EXIT = KERNEL + FAIL_EXIT
 """The program ended by itself; its code is the kernel's to tell."""
