@@ -5,8 +5,9 @@
 Runs from a checkout; Lanewise need not be installed, its dependencies must be. Writes a log per step, the figures as
 JSON and the test results as JUnit XML to DIRECTORY, and prints short tables last. Exits with 1 if any step failed.
 
-Steps that are named are run alone, where time is short. What large modules cost is left out unless big.wasm is built,
-and AArch64 code fails unless its programs are.
+Steps that are named are run alone, where time is short; `soak` and `pace` take ten minutes each, and with `+` between
+their names steps run beside each other: `pace+soak`. What large modules cost is left out unless big.wasm is built, and
+AArch64 code fails unless its programs are.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +29,12 @@ KERNELS = ["map", "sum", "launch", "barrier", "start"]
 WASM = ["wasm-map", "wasm-slice", "wasm-start", "wasm-lane", "wasm"]
 RUN = ["run"]
 FIGURES = ("bench-cuda", "layout-cuda", "wasm-cuda", "arm64-cuda", "run-cuda", "bench-cpu", "wasm-cpu", "run-cpu")
-FRAMES = [(size, groups) for size in ("1920x1080", "3840x2160") for groups in ("one", "all")]
 """Steps that are benchmarks, in the order of the tables."""
+FRAMES = [(size, groups) for size in ("1920x1080", "3840x2160") for groups in ("one", "all")]
+SHOWN = ("info", "frames", "search", "straggler", "setup", "by-hand", "unicorn", "pace", "soak")
+"""Steps whose logs are short, and shown."""
+BESIDE = "pace+soak"
+"""What runs at the same time where everything runs."""
 
 
 @dataclass(frozen=True)
@@ -62,25 +68,33 @@ def steps(directory: Path) -> list[Step]:
         spread = ["-n", str(min(8, os.cpu_count() or 1))]
     else:
         spread = []
+
+    def script(step: str, path: str, *arguments: str) -> Step:
+        return Step(step, [str(ROOT / path), "--device", "cuda", *arguments])
+
     return [
         Step("info", [*lanewise, "info"]),
         bench("bench-cuda", "cuda", KERNELS),
         bench("layout-cuda", "cuda", ["layout"]),
         *(
-            Step(
-                f"frames-{size}-{groups}",
-                [str(ROOT / "benchmarks" / "desktop.py"), "--device", "cuda", "--size", size, "--groups", groups],
-            )
+            script(f"frames-{size}-{groups}", "benchmarks/desktop.py", "--size", size, "--groups", groups)
             for size, groups in FRAMES
         ),
         bench("wasm-cuda", "cuda", WASM),
         bench("arm64-cuda", "cuda", ["arm64"]),
         bench("run-cuda", "cuda", RUN),
+        script("setup", "benchmarks/wasm/setup.py"),
+        script("straggler", "benchmarks/wasm/straggler.py", "--samples", "500000", "--lanes", "131072"),
+        script("search", "benchmarks/wasm/exhaustive.py", "--lanes", "65536"),
+        Step("by-hand", [str(ROOT / "benchmarks" / "arm64" / "loop_by_hand.py")]),
         bench("bench-cpu", "cpu", KERNELS),
         bench("wasm-cpu", "cpu", WASM),
         bench("run-cpu", "cpu", RUN),
         Step("tests-cuda", [*pytest, *spread, "-k", "cuda", f"--junitxml={directory / 'tests-cuda.xml'}"]),
         Step("tests-rest", [*pytest, *spread, "-k", "not cuda", f"--junitxml={directory / 'tests-rest.xml'}"]),
+        script("unicorn", "tests/arm64/against_unicorn.py", "--cases", "20"),
+        script("pace", "benchmarks/desktop_pace.py", "--minutes", "9.3", "--size", "1920x1080"),
+        script("soak", "tests/desktop/soak.py", "--minutes", "9.3"),
     ]
 
 
@@ -157,19 +171,19 @@ def main() -> None:
     if len(sys.argv) < 2 or any(argument.startswith("-") for argument in sys.argv[1:]):
         sys.exit("usage: gpu_session.py DIRECTORY [STEP...] (where logs and figures go, and which steps to run)")
     directory = Path(sys.argv[1]).resolve()
-    known = [step.name for step in steps(directory)]
-    named = sys.argv[2:] or known
-    if unknown := [name for name in named if name not in known]:
+    known = {step.name: step for step in steps(directory)}
+    apart = BESIDE.split("+")
+    groups = [name.split("+") for name in sys.argv[2:] or [*(name for name in known if name not in apart), BESIDE]]
+    if unknown := [name for group in groups for name in group if name not in known]:
         sys.exit(f"there is no step {', '.join(unknown)}; there are {', '.join(known)}")
     directory.mkdir(parents=True, exist_ok=True)
     outcomes = []
-    for step in steps(directory):
-        if step.name not in named:
-            continue
-        print(f"{step.name} ...", flush=True)
-        outcomes.append(run(step, directory))
-    for name in named:
-        if name == "info" or name.startswith("frames"):
+    for group in groups:
+        print(f"{' beside '.join(group)} ...", flush=True)
+        with ThreadPoolExecutor(len(group)) as beside:
+            outcomes += beside.map(lambda name: run(known[name], directory), group)
+    for name in (outcome.step.name for outcome in outcomes):
+        if name.startswith(SHOWN):
             print(f"\n{name}\n" + (directory / f"{name}.log").read_text(errors="replace"))
     tables = [line for name in FIGURES for line in slices(directory, name)]
     print("\n".join([*figures(directory), *tables, ""]))
