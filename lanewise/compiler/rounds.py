@@ -11,8 +11,9 @@ All of it has the function's own count, `%lw.rounds`, as the first parameter: `@
 and say whether it is time to look, `@lw.look_again` looks and `@lw.check_round` does both, with the parameters of the
 marker behind the first; `@lw.charge` adds to the count. `@lw.check_call`, which has no count, is what a call becomes.
 
-Where a module wants its steps counted (see `tallies`) the count is one of steps, and `@lw.due` adds nothing to it.
-`@lw.pass` is a round that is no step.
+Where a module wants its steps counted (see `tallies`) the count is one of steps, to which `@lw.due` adds nothing, with
+the number of those behind it that were handed on; and `@lw.check_call` has it, too. `@lw.pass` is a round that is no
+step.
 """
 
 from __future__ import annotations
@@ -77,24 +78,29 @@ def _in_function(text: str, counts: bool) -> str:
             for place in _places(number, short, ways):
                 calls.setdefault(place, _PROMISES.sub("ptr ", call["given"]))
     stops = _stops(ways, calls)
+    count = "ptr %lw.rounds, " if counts else ""
     blocks = [_CALL.sub("", block) for block in (tallies.tallied(flow) if counts else flow.blocks)]
     for number, block in enumerate(blocks):
         if CALLED in block:
             anyway = _counted_anyway(number, flow, ways, stops)
-            blocks[number] = _CALLED.sub(lambda found, drop=anyway: "" if drop else _call_check(found), block)  # type: ignore[misc]
+            blocks[number] = _CALLED.sub("", block) if anyway else _with_call_checks(block, count)
     if not stops and not counts:
         return "".join(blocks)
     for number, rounds in charges.items():
         blocks[number] = _at_end(flow, blocks[number], f"@lw.charge(ptr %lw.rounds, i32 {rounds})")
     for number in stops:
         blocks[number] = _checked(flow, number, blocks[number], calls[number])
-    count = "  %lw.rounds = alloca i32\n  store i32 0, ptr %lw.rounds\n"
+    size = "[2 x i32]" if counts else "i32"
+    begin = f"  %lw.rounds = alloca {size}\n  store {size} zeroinitializer, ptr %lw.rounds\n"
     whole = "".join(blocks)
-    return head[0] + count + whole[head.end() :]
+    return head[0] + begin + whole[head.end() :]
 
 
-def _call_check(marker: re.Match[str]) -> str:
-    return f"  call void @lw.check_call({_PROMISES.sub('ptr ', marker['given'])})\n"
+def _with_call_checks(block: str, count: str) -> str:
+    """A block with checks in place of the markers of calls."""
+    return _CALLED.sub(
+        lambda marker: f"  call void @lw.check_call({count}{_PROMISES.sub('ptr ', marker['given'])})\n", block
+    )
 
 
 def _counted_anyway(number: int, flow: Flow, ways: list[list[int]], stops: set[int]) -> bool:

@@ -1,11 +1,14 @@
 """Steps that are counted once the code is optimised: markers become sums, which functions hand on where others ask.
 
-`@lw.round` and `@lw.step` stand for a step each. A function sums its steps up in `%lw.rounds`, which is a register, and
-not one by one but as many at once as lie side by side: unrolling copies markers, so that their number stays right. A
-call, a return, or whatever else must not come before the sum is handed on, has a marker ahead of it, `@lw.give`; what
-calls are part of the function by then need none. `@lw.finish` hands on and settles, `@lw.ended` ends the lane.
+`@lw.round` and `@lw.step` stand for a step each. A function sums its steps up in `%lw.rounds`, which are two registers:
+steps since the lane last looked, and how many of them were handed on. They are not added one by one but as many at once
+as lie side by side: unrolling copies markers, so that their number stays right. A call, a return, or whatever else must
+not come before the sum is handed on, has a marker ahead of it, `@lw.give`; what calls are part of the function by then
+need none. `@lw.finish` hands on and settles, `@lw.ended` ends the lane.
+
 A module that wants that defines what they become: `@lw.charge`, `@lw.hand_on`, `@lw.settle` and `@lw.end_counted`, with
-`%lw.rounds` as the first parameter and those of the marker behind it.
+`%lw.rounds` as the first parameter and those of the marker behind it. Who looks takes what was not handed on along:
+each way around a loop comes to one who does.
 """
 
 from __future__ import annotations

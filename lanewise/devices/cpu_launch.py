@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ class CpuLaunch(Launch):
         self.cancelled = False
         self.late = False
         """Whether it was ended for running longer than it may."""
+        self.began = math.inf
+        """When its turn came, by the clock of `time.monotonic`."""
         self._queue = queue
         self._keep = keep
         self._args = ctypes.create_string_buffer(packed, max(len(packed), 1))
@@ -96,6 +99,7 @@ class CpuLaunch(Launch):
 
     def run_on(self, worker: Worker) -> None:
         """One worker's share, on the worker's own thread; whatever goes wrong becomes the error of the launch."""
+        self.began = min(self.began, time.monotonic())
         self._begun.set()
         if self.error is not None:
             return  # it was dropped before its turn came

@@ -14,7 +14,7 @@ from lanewise.wasm.build import check_choices, gpu_build, host_build
 
 def backend_for(device: Device | str, *, fuel: int | None = None, level: int | None = None, **choices: Any) -> Backend:
     """The backend for a device; `choices` are fields of `Build`."""
-    check_choices(choices)
+    check_choices(choices, fuel)
     if choices.get("layout") == "words":
         raise ArgumentError("layout='words' is for functions over many lanes; an instance is flat or interleaved")
     if choices.get("meter") == "tally":

@@ -118,14 +118,16 @@ PUBLIC: dict[str, tuple[object, ...]] = {
 """The fields that users may choose, and their values; the others follow from what is compiled for what."""
 
 
-def check_choices(choices: Mapping[str, object]) -> None:
-    """Raise unless each choice is a public field with a value that it can have."""
+def check_choices(choices: Mapping[str, object], fuel: int | None = None) -> None:
+    """Raise unless each choice is a public field with a value that it can have, also beside a limit of steps."""
     for name, value in choices.items():
         if name not in PUBLIC:
             raise ArgumentError(f"there is no choice {name!r} for a build; the choices are {', '.join(PUBLIC)}")
         if not isinstance(value, str | int) or value not in PUBLIC[name]:
             known = ", ".join(map(repr, PUBLIC[name]))
             raise ArgumentError(f"{name} is {value!r}; it can be {known}")
+    if fuel is not None and choices.get("meter") in ("off", "stop"):
+        raise ArgumentError(f"meter={choices['meter']!r} counts no steps, of which fuel is a limit; leave it out")
 
 
 _LEVELS = 0, 1, 2, 3

@@ -58,7 +58,7 @@ class CpuLanes:
         self.fuel = fuel
         self._timeout = timeout
         choices.pop("placement", None)  # that of a GPU; a core has one lane at a time
-        check_choices(choices)
+        check_choices(choices, fuel)
         usual: dict[str, Any] = {"lanes": True, "meter": "off" if fuel is None else "count"}
         made = host_build(**usual | lane_choices(self._module) | choices)
         self._build = made if "checks" in choices else with_fixed_memory(made, made.fixed_memory)
@@ -131,7 +131,6 @@ class CpuLanes:
         sources = [array.address if isinstance(array, DeviceArray) else array.ctypes.data for array in arrays]
         words[lanes.ARRAYS :] = [*targets, *sources, *(one.ctypes.data for one in marks)]
         block = np.array([words.ctypes.data], np.uint64).tobytes()
-        start = time.monotonic()
         launch = self._device.launch_native(_within(code, seconds), block, workers, keep)
         if not launch.wait_limited():
             status = np.zeros(count, np.uint64) if status is None else status
@@ -141,7 +140,7 @@ class CpuLanes:
             faults = np.flatnonzero(status & np.uint64(FAULT_PLACE << 32))
             again = np.union1d(to_recount(status), faults)
             if len(again):
-                left = None if self._timeout is None else max(0.0, self._timeout - (time.monotonic() - start))
+                left = None if self._timeout is None else max(0.0, launch.began + self._timeout - time.monotonic())
                 recount(self._exact, arrays, made if on_device else results, status, again, left)
         elif status is not None:
             find_places(status, loaded.made.codes, loaded.library, loaded.made.facts.plain)

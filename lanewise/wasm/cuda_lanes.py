@@ -73,7 +73,7 @@ class CudaLanes:
             placed = str(Placement(choices["layout"]))
         self._search = placed == SEARCH
         self._pinned = None if placed is None or self._search else parse_placement(placed)
-        check_choices(choices)
+        check_choices(choices, fuel)
         usual: dict[str, Any] = {
             "layout": USUAL.layout if self._pinned is None else self._pinned.layout,
             "alignment": "exit",
@@ -155,12 +155,12 @@ class CudaLanes:
         if count and facts.plain:
             self._launch_plain(scalars, given, results, status, count, most)
         elif count:
-            self._run_placed(scalars, given, results, status, count, deadline)
+            deadline = self._run_placed(scalars, given, results, status, count, deadline)
         words = None if status is None else self._trapped(status, count)
         if words is not None and self._build.alignment == "exit":
             again = np.flatnonzero((words & 0xFFFFFFFF) == traps.MISALIGNED)
             if len(again):
-                words = self._run_carefully(scalars, given, results, words, again, deadline)
+                words, deadline = self._run_carefully(scalars, given, results, words, again, deadline)
         if words is not None and self._build.meter == "tally" and len(again := to_recount(words)):
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             recount(self._exact, given, results, words, again, left)
@@ -182,7 +182,8 @@ class CudaLanes:
 
     @cached_property
     def _tuner(self) -> Tuner:
-        program = ("lanes", str(self._index), self._module.data)
+        counted = ("counted",) if self._build.meter == "count" else ()  # whose loops stay as they are
+        program = ("lanes", str(self._index), *counted, self._module.data)
         seconds = layout_seconds(code_bytes(self._module))
         properties = self._device.properties
         return Tuner(program, properties.name, self._reach, search=self._search, layout_seconds=seconds)
@@ -218,8 +219,10 @@ class CudaLanes:
         status: Any,
         count: int,
         deadline: float | None,
-    ) -> None:
+    ) -> float | None:
         """Run all elements on slots: in the placement that was asked for, or as the tuner says.
+
+        Gives the deadline, which what is made ready for trials puts off.
 
         Calls from other threads meanwhile, of any function, and those that count how far lanes are in step, are in the
         best placement known, and nothing is learned from them: they would measure each other, or what counting takes.
@@ -253,6 +256,7 @@ class CudaLanes:
         finally:
             if tunes:
                 self._tuning.release()
+        return deadline
 
     def _placed(self, place: Placement) -> Build:
         unrolled = place.unrolled and self._reach.unrolls
@@ -312,8 +316,11 @@ class CudaLanes:
         words: Any,
         again: np.ndarray[Any, Any],
         deadline: float | None,
-    ) -> Any:
-        """Run the elements that met a misaligned address once more, from the start, where such accesses work."""
+    ) -> tuple[Any, float | None]:
+        """Run the elements that met a misaligned address once more, from the start, where such accesses work.
+
+        Gives the words of all, and the deadline, which making the code puts off.
+        """
         words[again] = 0
         status = self._device.array(words)
         place = self._pinned or self._tuner.known.best()
@@ -323,7 +330,7 @@ class CudaLanes:
         self._load(scalars, careful)
         deadline = None if deadline is None else deadline + time.monotonic() - start
         self._launch(scalars, careful, place, given, results, status, range(len(again)), indices, deadline)
-        return status.get()
+        return status.get(), deadline
 
     def _words(self, kernel: NativeKernel, given: list[Any], results: list[Any], status: Any) -> list[int]:
         """What all runs are told."""

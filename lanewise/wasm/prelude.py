@@ -17,7 +17,7 @@ from lanewise.wasm.emitter import CALLS, FUEL_SLICE, ROUNDS
 from lanewise.wasm.gpu_entries import leave
 from lanewise.wasm.lane_ir import tell_first
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
-from lanewise.wasm.prelude_tally import LOOK_COUNTED, TALLY, refuel_tally, tally
+from lanewise.wasm.prelude_tally import ALL_GIVEN, STEPS_LEFT, TALLY, refuel_tally, tally
 
 METADATA = """
 !0 = !{!"branch_weights", i32 1, i32 1000000}
@@ -308,6 +308,11 @@ def _rounds(build: Build) -> str:
     tallies = build.meter == "tally"
     names = ["due", "not_due", "look_again", "check_round", "charge", "check_call", *(TALLY if tallies else ())]
     kept = [f"ptr @lw.{name}" for name in names]
+    looked = "  call void @lw.look(ptr %st, i32 %place)\n  store i32 0, ptr %rounds, align 4\n"
+    refuelled = "  call void @lw.refuel(ptr %st, i32 %place)\n"
+    if tallies:
+        looked = f"{STEPS_LEFT}  call void @lw.look_counted(ptr %st, i32 %place, i32 %steps)\n{ALL_GIVEN}"
+        refuelled = f"{STEPS_LEFT}  call void @lw.refuel(ptr %st, i32 %place, i32 %steps)\n{ALL_GIVEN}"
     return f"""
 declare void @lw.called(ptr captures(none), i32)
 declare void @lw.round(ptr captures(none), i32)
@@ -327,9 +332,7 @@ define internal i1 @lw.not_due(ptr %rounds) alwaysinline #1 {{
   ret i1 %not_due
 }}
 define internal void @lw.look_again(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
-{LOOK_COUNTED if tallies else "  call void @lw.look(ptr %st, i32 %place)"}
-  store i32 0, ptr %rounds, align 4
-  ret void
+{looked}  ret void
 }}
 define internal void @lw.check_round(ptr %rounds, ptr %st, i32 %place) alwaysinline #1 {{
   %due = call i1 @lw.due(ptr %rounds)
@@ -340,7 +343,7 @@ look:
 on:
   ret void
 }}
-define internal void @lw.check_call(ptr %st, i32 %place) alwaysinline #1 {{
+define internal void @lw.check_call({"ptr %rounds, " if tallies else ""}ptr %st, i32 %place) alwaysinline #1 {{
 {shared_state(build)}{cell_at(build, state.FUEL, "%fuel_at", "%shared")}
   %before = load i32, ptr %fuel_at, align 8, !tbaa !2
   %left = sub i32 %before, 1
@@ -348,8 +351,7 @@ define internal void @lw.check_call(ptr %st, i32 %place) alwaysinline #1 {{
   %dry = icmp slt i32 %left, 0
   br i1 %dry, label %refuel, label %on, !prof !0
 refuel:
-  call void @lw.refuel(ptr %st, i32 %place)
-  br label %on
+{refuelled}  br label %on
 on:
   ret void
 }}

@@ -13,8 +13,16 @@ from lanewise.wasm.prelude_ranges import cell_at
 
 TALLY = ("hand_on", "settle", "end_counted")
 """What `compiler.tallies` puts in place of markers, besides what there is for rounds."""
-LOOK_COUNTED = """  %steps = load i32, ptr %rounds, align 4
-  call void @lw.look_counted(ptr %st, i32 %place, i32 %steps)"""
+STEPS_LEFT = """  %sum = load i32, ptr %rounds, align 4
+  %given_at = getelementptr i32, ptr %rounds, i64 1
+  %given = load i32, ptr %given_at, align 4
+  %steps = sub i32 %sum, %given
+"""
+"""IR that finds how many steps a function has not handed on yet."""
+ALL_GIVEN = """  store i32 0, ptr %rounds, align 4
+  store i32 0, ptr %given_at, align 4
+"""
+"""IR that begins anew once they have been, and the lane has looked."""
 
 
 def tally(build: Build) -> str:
@@ -24,13 +32,8 @@ def tally(build: Build) -> str:
   %wide = zext i32 %steps to i64
   %left = sub i64 %before, %wide
 """
-    over = f"""  %over = icmp slt i64 %left, 0
-  br i1 %over, label %again, label %on
-again:
-  call void @lw.end(ptr %st, i32 {traps.RECOUNT}, i32 0)
-  unreachable
-on:
-  ret void
+    turn = f"""  %turn = icmp eq i32 %kind, {traps.MISALIGNED}
+  %why = select i1 %turn, i32 {traps.MISALIGNED}, i32 {traps.RETRACED}
 """
     return f"""
 declare void @lw.pass(ptr captures(none), i32)
@@ -39,28 +42,31 @@ declare void @lw.give(ptr captures(none))
 declare void @lw.finish(ptr captures(none))
 declare void @lw.ended(ptr captures(none), i32, i32) #2
 define internal void @lw.hand_on(ptr %rounds, ptr %st) alwaysinline #1 {{
-  %steps = load i32, ptr %rounds, align 4
-{less}  store i64 %left, ptr %left_at, align 8, !tbaa !2
-  store i32 0, ptr %rounds, align 4
+{STEPS_LEFT}{less}  store i64 %left, ptr %left_at, align 8, !tbaa !2
+  store i32 %sum, ptr %given_at, align 4
   ret void
 }}
 define internal void @lw.settle(ptr %rounds, ptr %st) alwaysinline #1 {{
-  %steps = load i32, ptr %rounds, align 4
-  store i32 0, ptr %rounds, align 4
-  call void @lw.take(ptr %st, i32 %steps)
+{STEPS_LEFT}{ALL_GIVEN}  call void @lw.take(ptr %st, i32 %steps)
   ret void
 }}
 define internal void @lw.take(ptr %st, i32 %steps) noinline #1 {{
 {less}  store i64 %left, ptr %left_at, align 8, !tbaa !2
-{over}}}
+  %over = icmp slt i64 %left, 0
+  br i1 %over, label %again, label %on
+again:
+  call void @lw.end(ptr %st, i32 {traps.RECOUNT}, i32 0)
+  unreachable
+on:
+  ret void
+}}
 define internal void @lw.look_counted(ptr %st, i32 %place, i32 %steps) cold noinline #1 {{
   call void @lw.look(ptr %st, i32 %place)
   call void @lw.take(ptr %st, i32 %steps)
   ret void
 }}
 define internal void @lw.end_counted(ptr %rounds, ptr %st, i32 %kind, i32 %place) alwaysinline #1 {{
-  %steps = load i32, ptr %rounds, align 4
-  call void @lw.end_after(ptr %st, i32 %kind, i32 %place, i32 %steps)
+{STEPS_LEFT}  call void @lw.end_after(ptr %st, i32 %kind, i32 %place, i32 %steps)
   ret void
 }}
 define internal void @lw.end_after(ptr %st, i32 %kind, i32 %place, i32 %steps) noinline #2 {{
@@ -70,8 +76,7 @@ define internal void @lw.end_after(ptr %st, i32 %kind, i32 %place, i32 %steps) n
   unreachable
 }}
 define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
-  %turn = icmp eq i32 %kind, {traps.MISALIGNED}
-  %why = select i1 %turn, i32 {traps.MISALIGNED}, i32 {traps.RECOUNT}
+{turn if build.gpu else f"  %why = add i32 {traps.RETRACED}, 0"}
   call void @lw.end(ptr %st, i32 %why, i32 %place)
   unreachable
 }}
@@ -80,8 +85,8 @@ define internal void @lw.trap(ptr %st, i32 %kind, i32 %place) noinline #2 {{
 
 def refuel_tally(build: Build) -> str:
     """IR of what follows when the calls between two looks are over."""
-    return f"""define internal void @lw.refuel(ptr %st, i32 %place) cold noinline #1 {{
-{cell_at(build, state.FUEL, "%fuel_at", "%st")}  call void @lw.look_counted(ptr %st, i32 %place, i32 0)
+    return f"""define internal void @lw.refuel(ptr %st, i32 %place, i32 %steps) cold noinline #1 {{
+{cell_at(build, state.FUEL, "%fuel_at", "%st")}  call void @lw.look_counted(ptr %st, i32 %place, i32 %steps)
   store i32 {CALLS - 1}, ptr %fuel_at, align 8, !tbaa !2
   ret void
 }}

@@ -1,4 +1,4 @@
-"""Lanes that run again because they may have had too little fuel: in a build that counts each step where it is taken.
+"""Lanes that run again because they had too little fuel, or trapped where nobody knew: each of their steps is counted.
 
 A build that sums steps up knows for sure whether a lane had enough of them, but not where it was when it had not.
 """
@@ -25,14 +25,17 @@ class Lanes(Protocol):
 
 
 def to_recount(words: Array) -> Array:
-    """The elements that ended for that reason, by their words."""
-    return np.flatnonzero((words & np.uint64(0xFFFFFFFF)) == traps.RECOUNT)
+    """The elements that ended for such a reason, by their words."""
+    return np.flatnonzero(np.isin(_kinds(words), (traps.RECOUNT, traps.RETRACED)))
 
 
 def recount(
     exact: Lanes, arrays: list[Any], results: list[Any], words: Array, again: Array, seconds: float | None
 ) -> None:
-    """Run some elements once more, and put what they give, or why they trap, where those of all are."""
+    """Run some elements once more, and put what they give, or why they trap, where those of all are.
+
+    Who had too little fuel is known to have had, even if there is no time to find where.
+    """
     given = [_flat(array)[again] if array.shape else array for array in arrays]
     found, whys = exact.run(given, (len(again),), False, seconds)
     for result, values in zip(results, found, strict=True):
@@ -40,7 +43,14 @@ def recount(
         whole[again] = values
         if isinstance(result, DeviceArray):
             result.set(whole.reshape(result.shape))
-    words[again] = 0 if whys is None else whys
+    whys = np.zeros(len(again), np.uint64) if whys is None else whys
+    late = (_kinds(whys) == traps.INTERRUPTED) & (_kinds(words[again]) == traps.RECOUNT)
+    words[again] = np.where(late, np.uint64(traps.OUT_OF_FUEL), whys)
+
+
+def _kinds(words: Array) -> Array:
+    kinds: Array = words & np.uint64(0xFFFFFFFF)
+    return kinds
 
 
 def _flat(array: Any) -> Array:

@@ -24,7 +24,8 @@ KINDS = (
     "out of fuel",
     "interrupted",
     "misaligned access",
-    "steps to count",
+    "too many steps",
+    "trap in a helper",
     "error in a host function",
     *FAILURES[1:],
 )
@@ -50,8 +51,10 @@ OUT_OF_FUEL = NUMBERS["out of fuel"]
 INTERRUPTED = NUMBERS["interrupted"]
 MISALIGNED = NUMBERS["misaligned access"]
 """Not an end but a turn: the lane runs again in a build that does such accesses byte by byte."""
-RECOUNT = NUMBERS["steps to count"]
-"""The same: it may have had too little fuel, so it runs again in a build that counts each step where it is taken."""
+RECOUNT = NUMBERS["too many steps"]
+"""The same: it had too little fuel, and runs again in a build that counts each step, to know where that was."""
+RETRACED = NUMBERS["trap in a helper"]
+"""The same: it has trapped, if it had enough fuel for that."""
 HOST_ERROR = NUMBERS["error in a host function"]
 EXIT = KERNEL + FAIL_EXIT
 """The program ended by itself; its code is the kernel's to tell."""

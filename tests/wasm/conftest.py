@@ -2,6 +2,7 @@
 
 import engines
 import pytest
+from gpu_on_host import gpu_on_host
 
 import lanewise as lw
 
@@ -22,3 +23,16 @@ def engine(request):
 def device_name(device):
     """The device in turn, as a store is asked for it: cpu or cuda."""
     return device.name.partition(":")[0]
+
+
+@pytest.fixture(params=["cpu", "gpu-code", "cuda"])
+def lane_device(request):
+    """Every device present, and the host with the code of a GPU, for functions over arrays."""
+    if request.param == "gpu-code":
+        with gpu_on_host() as found:
+            yield found
+        return
+    try:
+        yield lw.device(request.param)
+    except lw.NoDeviceError as absent:
+        pytest.skip(str(absent))

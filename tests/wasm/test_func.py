@@ -10,6 +10,12 @@ from programs import assemble
 
 import lanewise as lw
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 SIMPLE = """
 (module
   (func (export "add32") (param i32 i32) (result i32) (i32.add (local.get 0) (local.get 1)))

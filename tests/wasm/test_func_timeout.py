@@ -10,6 +10,12 @@ import wasmtime
 import lanewise as lw
 from lanewise.wasm import Module
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 SPIN = """(module
   (memory 1)
   (func (export "spin") (param i32) (result i32)

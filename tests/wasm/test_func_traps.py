@@ -6,6 +6,12 @@ from programs import assemble
 
 import lanewise as lw
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 KINDS = {
     1: "unreachable",
     2: "integer divide by zero",

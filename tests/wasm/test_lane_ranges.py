@@ -6,6 +6,12 @@ import wasmtime
 
 import lanewise as lw
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 BYTES = 4096
 DATA = bytes(range(1, 200))
 TEXT = "".join(f"\\{byte:02x}" for byte in DATA)

@@ -9,6 +9,12 @@ import wasmtime
 import lanewise as lw
 from lanewise.wasm import cpu_lanes, state
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 LANES = 2000
 STORES = {
     "i32.store8": "(local.get $to) (i32.const -1)",

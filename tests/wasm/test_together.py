@@ -20,6 +20,12 @@ from lanewise.wasm.program import ModuleProgram
 from lanewise.wasm.recursion import rings
 from lanewise.wasm.together import RingLowering
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 LANES = 70
 GUESTS = Path(__file__).parent / "guests"
 

@@ -14,6 +14,12 @@ from lanewise.wasm.build import gpu_build
 from lanewise.wasm.lane_code import lane_code, lane_codes_ahead
 from lanewise.wasm.lane_setup import lane_choices
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 GPU = Target.nvptx(90)
 TABLE_ON_THE_STACK = wasmtime.wat2wasm("""(module (memory 1 1) (global $stack (mut i32) (i32.const 4096))
   (func $fill (param $table i32) (param $seed i32) (local $i i32)

@@ -6,6 +6,12 @@ import wasmtime
 
 import lanewise as lw
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 BYTES = 65536
 STORES = {
     "i32.store8": "i32.wrap_i64 (local.get $value)",
