@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lanewise.errors import LanewiseError
 
@@ -26,6 +27,8 @@ class Result:
     target: str | None
     met: bool | None
     detail: str
+    facts: dict[str, float | str] = field(default_factory=dict)
+    """What else was measured of the same work, by what it is, with its unit."""
 
 
 def figure(
@@ -42,6 +45,7 @@ def figure(
     below: float | None = None,
     above: float | None = None,
     detail: str = "",
+    facts: Mapping[str, float | str] | None = None,
 ) -> Result:
     """A row with its ratio and verdict: `at_least` and `at_most` bound the ratio, `below` and `above` bound the value.
 
@@ -57,4 +61,4 @@ def figure(
         target, met = f">= {at_least:g}x", None if ratio is None else ratio >= at_least
     elif at_most is not None:
         target, met = f"<= {at_most:g}x", None if ratio is None else ratio <= at_most
-    return Result(name, device, what, value, unit, peer, peer_value, ratio, target, met, detail)
+    return Result(name, device, what, value, unit, peer, peer_value, ratio, target, met, detail, dict(facts or {}))

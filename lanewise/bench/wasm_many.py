@@ -52,6 +52,8 @@ _BY_HAND = "hand-written CUDA"
 _FUEL = 2**62
 """Steps that no lane takes: each is counted all the same."""
 _COUNTED = ", steps counted"
+_METERS: dict[str, dict[str, str]] = {"cuda": {"meter": "tally"}, "cpu": {}}
+"""How they are counted: in sums on a GPU, where these leave loops unrolled."""
 
 
 def run(device: Device, quick: bool) -> Iterator[Result]:
@@ -83,7 +85,8 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
     function = module.func(SEEDED, device=device)
     tried = function.tune(rounds, seeds)
     given = function(rounds, seeds)
-    counted = module.func(SEEDED, device=device, fuel=_FUEL, placement=function.placement or None)
+    kind = device.name.partition(":")[0]
+    counted = module.func(SEEDED, device=device, fuel=_FUEL, placement=function.placement or None, **_METERS[kind])
     _compare(program, "counting steps", given, counted(rounds, seeds))
     runs: dict[str, Run] = {
         "": partial(function, rounds, seeds),
@@ -96,13 +99,14 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
         _compare(program, _BY_HAND, given, by_hand(rounds, seeds))
         runs["by hand"] = partial(by_hand, rounds, seeds)
     taken = bests(runs, rounds=_TURNS)
-    detail = f"{rounds} round{'s' if rounds > 1 else ''} a lane"
-    if function.placement:
-        detail += f"; placement {function.placement}, of {len(tried)} tried"
-        detail += f"; {_active_lanes(device, program, rounds, seeds):.1f} lanes of a warp active"
-    detail += f"; set-up {taken['set-up'] * 1e3:.1f} ms, one lane {taken['alone'] * 1e3:.2f} ms"
+    facts: dict[str, float | str] = {
+        "rounds a lane": rounds, "set-up, ms": taken["set-up"] * 1e3, "one lane, ms": taken["alone"] * 1e3
+    }  # fmt: skip
     if not quick:
-        detail += f", compiled in {seconds_to_compile(device, program):.1f} s"
+        facts["compiling, s"] = seconds_to_compile(device, program)
+    if function.placement:
+        active = _active_lanes(device, program, rounds, seeds)
+        facts |= {"placement": function.placement, "placements tried": len(tried), "lanes of a warp active": active}
     cores = find_device("cpu").properties.cores
     target = GPU_TARGETS.get(program.name, 1) if device.name.startswith("cuda") else None
     some = min(lanes, _CHECKED_LANES)
@@ -113,7 +117,7 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
             yield figure(
                 "wasm", device.name, program.name + how, rounds * lanes / taken[how], "rounds/s",
                 peer=f"{peer}, {cores} cores", peer_value=rate, at_least=target if how else None,
-                detail=detail if peer == "wasmtime" and not how else "",
+                facts=facts if peer == "wasmtime" and not how else None,
             )  # fmt: skip
     if by_hand is None and not why_not:
         return

@@ -166,6 +166,18 @@ def _table(results: Sequence[Result], details: Sequence[str]) -> Table:
     return table
 
 
+def _facts_table(results: Sequence[Result]) -> Table:
+    """What else was measured of some rows."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("what")
+    for fact in (facts := list(dict.fromkeys(fact for result in results for fact in result.facts))):
+        table.add_column(fact, justify="right")
+    for result in results:
+        cells = (result.facts.get(fact, "") for fact in facts)
+        table.add_row(escape(result.what), *(cell if isinstance(cell, str) else _number(cell) for cell in cells))
+    return table
+
+
 def _peer(result: Result) -> str:
     if result.peer is None:
         return ""
@@ -180,6 +192,8 @@ def _show(console: Console, results: Sequence[Result], quick: bool, load: float)
     """The table, then what its marks stand for."""
     details = list(dict.fromkeys(result.detail for result in results if result.detail))
     console.print(_table(results, details))
+    if more := [result for result in results if result.facts]:
+        console.print(_facts_table(more))
     notes = [f"({number}) {detail}" for number, detail in enumerate(details, 1)]
     missing = dict.fromkeys(result.peer for result in results if result.peer is not None and result.peer_value is None)
     notes += [f"* {_absent(peer)}, so nothing is compared with it" for peer in missing]

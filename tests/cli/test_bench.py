@@ -173,6 +173,26 @@ def test_what_was_measured_before_ctrl_c_is_shown_and_kept(monkeypatch, tmp_path
     assert ([row["what"] for row in report["results"]], report["interrupted"]) == (["one"], True)
 
 
+def test_what_else_was_measured_has_a_table_and_names_in_json(monkeypatch, tmp_path):
+    def thorough(device, quick):
+        yield figure("thorough", device.name, "one", 3.0, "GB/s", facts={"set-up, ms": 1.25, "placement": "flat/1/all"})
+        yield figure("thorough", device.name, "two", 3.0, "GB/s", facts={"placement": "words/32/fit", "lanes": 1024})
+        yield figure("thorough", device.name, "three", 3.0, "GB/s")
+
+    monkeypatch.setitem(benchmarks, "thorough", Benchmark("thorough", "", thorough))
+    figures = tmp_path / "figures.json"
+    done = CliRunner().invoke(app, ["bench", "thorough", "--device", "cpu", "--json", str(figures)])
+    lines = [line.split() for line in done.output.splitlines()]
+    assert ["what", "set-up,", "ms", "placement", "lanes"] in lines
+    assert ["one", "1.25", "flat/1/all"] in lines
+    assert ["two", "words/32/fit", "1,024"] in lines
+    assert [row["facts"] for row in json.loads(figures.read_text())["results"]] == [
+        {"set-up, ms": 1.25, "placement": "flat/1/all"},
+        {"placement": "words/32/fit", "lanes": 1024},
+        {},
+    ]
+
+
 @pytest.mark.parametrize(
     ("bounds", "value", "ratio", "target", "met"),
     [

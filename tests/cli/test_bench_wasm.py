@@ -68,7 +68,8 @@ def test_all_lanes_are_compared_with_wasmtime_and_native_code(cpu, few_lanes):
         (n + how, peer) for n in ("fib", "nbody") for how, peer in ways
     ]
     assert all(row.value > 0 and row.ratio > 0 for row in rows if row.peer.startswith("wasmtime") or compiler)
-    assert re.fullmatch(r"\d+ rounds? a lane; set-up .* ms, one lane .* ms", rows[0].detail)
+    assert [list(row.facts) for row in rows[:3]] == [["rounds a lane", "set-up, ms", "one lane, ms"], [], []]
+    assert all(value > 0 for value in rows[0].facts.values())
     assert [row.what for row in rows[-2:]] == ["geometric mean of 2", "geometric mean of 2" + counted]
     assert rows[-2].value == pytest.approx((rows[0].ratio * rows[3].ratio) ** 0.5)
     assert rows[-1].value == pytest.approx((rows[1].ratio * rows[4].ratio) ** 0.5)
@@ -80,8 +81,7 @@ def test_how_long_compiling_takes_is_found_with_an_empty_cache(cpu, few_lanes, m
     monkeypatch.setattr(wasm_many, "_SHARES", {"cpu": 100_000})
     monkeypatch.setattr(wasm_many, "_peers", lambda *given, **how: iter([("wasmtime", None, None)]))
     rows = list(wasm_many.run(cpu, quick=False))
-    found = re.search(r", compiled in (\d+\.\d) s$", rows[0].detail)
-    assert float(found[1]) > 0
+    assert rows[0].facts["compiling, s"] > 0
 
 
 def test_lanes_without_peers_have_no_ratio(cpu, few_lanes, monkeypatch):
