@@ -52,7 +52,7 @@ _BY_HAND = "hand-written CUDA"
 _FUEL = 2**62
 """Steps that no lane takes: each is counted all the same."""
 _COUNTED = ", steps counted"
-_METERS: dict[str, dict[str, str]] = {"cuda": {"meter": "tally"}, "cpu": {}}
+_METERS: dict[str, dict[str, Any]] = {"cuda": {"meter": "tally"}, "cpu": {}}
 """How they are counted: in sums on a GPU, where these leave loops unrolled."""
 
 
