@@ -2,7 +2,7 @@
 
     python3 benchmarks/wasm/exhaustive.py [--device cuda] [--lanes 262144] [--guests json,lz]
 
-For each guest: what `func.tune` chooses from those that it tries by itself, and the best of a search over all layouts,
+For each guest, every step counted: what `func.tune` chooses from those that it tries by itself, and the best of a search over all layouts,
 all lanes per warp, five numbers of lanes at once, and four of registers; with loops unrolled, for whole warps.
 """
 
@@ -18,7 +18,7 @@ from lanewise.bench.wasm_guests import guest
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 
 GUESTS = "sha256,mix,nbody,heapsort,editdist,phash,regex"
-_SHARE = 6_000
+_SHARE, _FUEL = 6_000, 2**62
 _PARTS = (4, 8, 16, 32)
 _REGISTERS = ("", "/64r", "/48r", "/32r")
 _UNROLLED_REGISTERS = ("", "/168r", "/128r", "/96r", "/64r")
@@ -52,7 +52,8 @@ def main() -> None:
     for name in chosen.guests.split(","):
         found = guest(name)
         rounds = max(1, found.rounds // _SHARE)
-        function = lw.load(with_seeded_run(found.read())).func(SEEDED, device=chosen.device)
+        module = lw.load(with_seeded_run(found.read()))
+        function = module.func(SEEDED, device=chosen.device, fuel=_FUEL, meter="tally")
         tried = function.tune(rounds, seeds)
         tuned = min(tried, key=lambda place: tried[place])  # what earlier runs remember does not count
         taken = function.tune(rounds, seeds, placements=places)
