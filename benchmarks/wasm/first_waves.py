@@ -41,11 +41,9 @@ def measure(name: str, device: str, lanes: int, seconds: float) -> None:
     whole, placement = sum(taken), function.placement
     tried = function.tune(rounds, seeds)
     best = min(tried, key=lambda place: tried[place])
-    print(
-        f"{name:<11}{len(taken):>6,} calls in {whole:5.1f} s: {len(taken) * tried[best] / whole:.2f}x of {best} over all, "
-        f"{tried[best] / min(taken[-_LAST:]):.2f}x in the end, in {placement}",
-        flush=True,
-    )
+    over_all, in_the_end = len(taken) * tried[best] / whole, tried[best] / min(taken[-_LAST:])
+    print(f"{name:<11}{len(taken):>6,} calls in {whole:5.1f} s: {over_all:.2f}x of {best} over all, ", end="")
+    print(f"{in_the_end:.2f}x in the end, in {placement}", flush=True)
 
 
 def main() -> None:
