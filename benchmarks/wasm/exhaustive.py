@@ -2,9 +2,9 @@
 
     python3 benchmarks/wasm/exhaustive.py [--device cuda] [--lanes 262144] [--guests json,lz]
 
-For each guest, every step counted: what `func.tune` chooses from those that it tries by itself, and the best of a search
-over all layouts, all lanes per warp, five numbers of lanes at once, and four of registers; with loops unrolled, for whole
-warps.
+For each guest, every step counted: what `func.tune` chooses from those that it tries by itself, and the best of a
+search over all layouts, all lanes per warp, five numbers of lanes at once, and four of registers; with loops unrolled,
+for whole warps.
 """
 
 from __future__ import annotations
