@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from gpu_on_host import LANE_DEVICES, arm64_on_host, lane_device
 
 SOURCES = Path(__file__).parent / "programs"
 COMPILER = "aarch64-linux-gnu-gcc"
@@ -64,3 +65,9 @@ def build(tmp_path_factory):
         return target
 
     return make
+
+
+@pytest.fixture(params=LANE_DEVICES, name="lane_device")
+def find_lane_device(request):
+    """Every device present, and the host with the code of a GPU."""
+    yield from lane_device(request.param, arm64_on_host)

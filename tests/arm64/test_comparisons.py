@@ -6,6 +6,12 @@ from assembler import bne, hlt, movz, program, subs_imm
 
 import lanewise as lw
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 NUMBERS = (0, 1, 5, 2**31, 2**63 - 1, 2**63, 2**64 - 5, 2**64 - 1)
 HOLDS = (
     lambda x, y: x == y,

@@ -6,6 +6,12 @@ from assembler import hlt, program
 
 import lanewise as lw
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 OLD, OTHER, NUMBER, AT = (
     0x1111222233334444_5555666677778888,
     0x99AABBCCDDEEFF00_1234567890ABCDEF,

@@ -16,6 +16,12 @@ from lanewise.arm64.translation import Translation
 from lanewise.arm64.units import find_units
 from lanewise.compiler.graphs import components
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 STACK, FURTHER, LINK, RET = 29, 12, 30, br(30) | 1 << 22
 PUSH, POP = 0xF81F0FBE, 0xF84107BE  # str x30, [x29, #-16]!; ldr x30, [x29], #16
 MARK = 0x1234  # no other test has this code, so that its translations are those of this file

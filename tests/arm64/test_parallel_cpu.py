@@ -9,6 +9,12 @@ from assembler import NOP, WFI, add, add_imm, b, bne, br, brk, hlt, ldr, movz, p
 import lanewise as lw
 from lanewise.arm64 import lane, slices
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 COUNT_DOWN = program(movz(1, 0), movz(0, 1000), add(1, 1, 0), subs_imm(0, 0, 1), bne(-2), hlt())
 """X1 becomes 1000 + 999 + ... + 1."""
 INSTRUCTIONS = 2 + 3 * 1000

@@ -9,6 +9,12 @@ from contents import vectors as special_numbers
 import lanewise as lw
 from lanewise.arm64.encodings import TABLE
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 SIZE = 8192
 LENGTH, LANES = 12, 40
 KEPT = 28

@@ -8,6 +8,12 @@ from lanewise.arm64.finding import Code
 from lanewise.arm64.linux import hot, run_linux
 from lanewise.arm64.units import find_units
 
+
+@pytest.fixture
+def device(lane_device):
+    return lane_device
+
+
 LINK = 30
 FUNCTIONS = 150
 

@@ -2,7 +2,7 @@
 
 import engines
 import pytest
-from gpu_on_host import gpu_on_host
+from gpu_on_host import LANE_DEVICES, lane_device, lanes_on_host
 
 import lanewise as lw
 
@@ -25,14 +25,7 @@ def device_name(device):
     return device.name.partition(":")[0]
 
 
-@pytest.fixture(params=["cpu", "gpu-code", "cuda"])
-def lane_device(request):
-    """Every device present, and the host with the code of a GPU, for functions over arrays."""
-    if request.param == "gpu-code":
-        with gpu_on_host() as found:
-            yield found
-        return
-    try:
-        yield lw.device(request.param)
-    except lw.NoDeviceError as absent:
-        pytest.skip(str(absent))
+@pytest.fixture(params=LANE_DEVICES, name="lane_device")
+def find_lane_device(request):
+    """Every device present, and the host with the code of a GPU."""
+    yield from lane_device(request.param, lanes_on_host)

@@ -1,7 +1,7 @@
-"""Code for a GPU, run by the host, one thread after the other: functions over arrays as a GPU has them, without one.
+"""Code for a GPU, run by the host, one thread after the other: what lanes do there is tested where there is none.
 
-Where lanes keep their memory, how they are handed out, end early and run again is the GPU's own code, but for the few
-instructions of PTX in it. What threads do together cannot be seen so: there is one at a time.
+Functions over arrays and CPUs of AArch64 have the GPU's own code then, but for the few instructions of PTX in it: where
+lanes keep their memory, how they are handed out, end early and run again. What threads do together cannot be seen so.
 """
 
 import ctypes
@@ -11,13 +11,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
-from lanewise.compiler import Target, load_object
+import numpy as np
+import pytest
+
+import lanewise as lw
+from lanewise.arm64 import cpu as arm64_cpu
+from lanewise.arm64 import program as arm64_program
+from lanewise.arm64.runners import CudaRunner
+from lanewise.compiler import QUICK, Target, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cuda import NativeKernel
 from lanewise.wasm import cpu_lanes, cuda_lanes, prelude
 from lanewise.wasm.cuda_lanes import CudaLanes
 from lanewise.wasm.lanes import LaneProgram
 
+LANE_DEVICES = "cpu", "gpu-code", "cuda"
+"""Every device, and the host with the code of a GPU."""
 THREADS = 256
 """As many lanes as this GPU has room for, so that some follow others in their slots."""
 FRAME_BYTES, STACK_BYTES = 512, 4 * cuda_lanes.STACK_BYTES
@@ -59,7 +68,10 @@ def portable(ir):
         (r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.tid\.x\(\)", "load volatile i32, ptr @gpu.thread"),
         (r"call i32 @llvm\.nvvm\.vote\.ballot\.sync\(i32 -1, i1 (%\w+)\)", r"zext i1 \1 to i32"),
         (r"call i32 @llvm\.nvvm\.shfl\.sync\.idx\.i32\(i32 -1, i32 (%\w+), [^\n]*", r"add i32 \1, 0"),
-        (r'call void asm sideeffect "exit;", "~\{memory\}"\(\)', "call void @longjmp(ptr @gpu.way_out, i32 1)"),
+        (r'call void asm sideeffect "exit;", "[^"]*"\(\)', "call void @longjmp(ptr @gpu.way_out, i32 1)"),
+        (r'call i64 asm "mov\.b64 \$0, \$1;", "=l,l"\(i64 (%\w+)\)', r"add i64 \1, 0"),
+        (r'call i32 asm "mov\.b32 \$0, 1;", "=r"\(\)', "add i32 0, 1"),
+        (r'call i32 asm "add\.u32 \$0, \$1, 1;", "=r,r"\(i32 (%\w+)\)', r"add i32 \1, 1"),
         (r'asm sideeffect "", "l"\(', 'asm sideeffect "", "r"('),
         (r'call i32 asm sideeffect "activemask\.b32 \$0;", "=r"\(\) convergent', "add i32 0, 1"),
         (r"call i64 @llvm\.nvvm\.read\.ptx\.sreg\.globaltimer\(\)", "call i64 @llvm.readcyclecounter()"),
@@ -75,12 +87,12 @@ def portable(ir):
 
 
 class GpuOnHost(CpuDevice):
-    """A device for functions over arrays, which runs what a GPU would."""
+    """A device that runs what a GPU would."""
 
-    def __init__(self):
+    def __init__(self, target):
         super().__init__()
         self.name = "cuda:host"
-        self.target = Target.host()
+        self.target = target
         self.properties = replace(self.properties, name=self.name, resident_threads=THREADS)
         self.measuring = threading.Lock()
         self._stop = ctypes.c_uint64(0)
@@ -131,14 +143,42 @@ class GpuOnHost(CpuDevice):
     def assemble_ahead(self, programs, name):
         pass
 
+    def read(self, address, nbytes):
+        self.synchronize()
+        return np.frombuffer(ctypes.string_at(address, nbytes), np.uint8)
+
     def write(self, address, data):
         self.synchronize()
         ctypes.memmove(address, data, len(data))
 
 
 @contextmanager
-def gpu_on_host():
-    """The device, while functions that are made for it come to run so."""
+def arm64_on_host():
+    """The device, while CPUs of AArch64 that are made on it run so."""
+    runner_for, jobs, key = arm64_cpu.runner_for, arm64_program._jobs, arm64_program._key
+
+    def portable_jobs(target, pieces, *level):
+        if target.kind != "nvptx":
+            return jobs(target, pieces, *level)
+        host = Target.host()
+        return [replace(job, ir=portable(job.ir), target=host, level=QUICK) for job in jobs(target, pieces, *level)]
+
+    def runner(device):
+        return CudaRunner(device) if isinstance(device, GpuOnHost) else runner_for(device)
+
+    found = GpuOnHost(Target.nvptx(90))
+    with (
+        mock.patch.object(arm64_program, "_jobs", portable_jobs),
+        mock.patch.object(arm64_program, "_key", lambda target, what, of: key(target, f"on the host {what}", of)),
+        mock.patch.object(arm64_cpu, "runner_for", runner),
+    ):
+        yield found
+    found.close()
+
+
+@contextmanager
+def lanes_on_host():
+    """The device, while functions over arrays that are made for it run so."""
     lane_parts, lanes_of_cpu = LaneProgram.parts, cpu_lanes.CpuLanes
     signs, opaque = prelude._signs, prelude._opaque
 
@@ -150,7 +190,7 @@ def gpu_on_host():
         kind = CudaLanes if isinstance(device, GpuOnHost) else lanes_of_cpu
         return kind(module, index, device, **choices)
 
-    found = GpuOnHost()
+    found = GpuOnHost(Target.host())
     with (
         mock.patch.object(LaneProgram, "parts", parts),
         mock.patch.object(cpu_lanes, "CpuLanes", lanes),
@@ -160,3 +200,15 @@ def gpu_on_host():
     ):
         yield found
     found.close()
+
+
+def lane_device(name, on_host):
+    """What a fixture does for one of them: `on_host` is what runs a GPU's code; a device that is absent is skipped."""
+    if name == "gpu-code":
+        with on_host() as found:
+            yield found
+        return
+    try:
+        yield lw.device(name)
+    except lw.NoDeviceError as absent:
+        pytest.skip(str(absent))
