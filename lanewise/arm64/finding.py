@@ -129,7 +129,8 @@ class Code:
         for start in sorted(starts):
             block = found[start] = self._block(start, starts)
             while block.jumps == (block.end,) and block.end not in starts and self.row(block.end) is not None:
-                block = found[block.end] = self._block(block.end, starts)  # it was too long for one
+                block = self._block(block.end, starts)  # it was too long for one
+                found[block.address] = block
         return found
 
     def _ways(self, row: Row, address: int, calls: bool) -> list[int]:

@@ -218,3 +218,22 @@ def test_what_cannot_be_translated_is_said(given, message, device):
     cpu = lw.ParallelCPU(1, 4096, device=device)
     with pytest.raises(lw.LanewiseError, match=message):
         cpu.translate(*given)
+
+
+@pytest.mark.parametrize("count", [62, 63, 64, 65, 126, 127, 128, 129, 130, 200, 500])
+def test_code_without_a_branch_may_be_of_any_length(count, device):
+    """Blocks are cut where they are long; each begins where the one ahead ends."""
+    body = [add(1 + at % 5, 1 + at % 5, 1 + (at + 1) % 5) for at in range(count)]
+    code = program(movz(1, 1), movz(28, 7), *body, subs_imm(28, 28, 1), bne(-1 - count), hlt())
+    assert all(address == block.address for address, block in Code(code, 0).blocks([0], calls=True).items())
+    found = []
+    for entries in (None, [0], [0, 4 * count // 8 * 4]):
+        cpu = lw.ParallelCPU(1, 1 << 16, device=device)
+        cpu.load_program(code)
+        cpu.set_pc_all(0)
+        if entries is not None:
+            cpu.translate(0, len(code), entries)
+        result = cpu.execute(100_000)
+        found.append([result.stop_reasons, result.cycles_per_lane.tolist(), cpu.registers.tolist()])
+        assert entries is None or not cpu.untranslated()
+    assert found[0] == found[1] == found[2]
