@@ -27,8 +27,8 @@ class Allowances:
     """For lanes that come to any place from elsewhere."""
 
 
-def find_allowances(plan: Plan) -> Allowances:
-    """Allowances for all ways through a unit."""
+def find_allowances(plan: Plan, *, resting: bool = False) -> Allowances:
+    """Allowances for all ways through a unit; with `resting` lanes may come from elsewhere to where they ask, too."""
     ways = {place.number: place.next_places for place in plan.places}
     words = {place.number: len(place.block.words) for place in plan.places}
     order, asking = _order(ways, [*plan.entries.values(), *ways])
@@ -38,7 +38,8 @@ def find_allowances(plan: Plan) -> Allowances:
             if way not in asking and words[number] + longest[way] > _MOST:
                 asking.add(way)
         longest[number] = words[number] + max((longest[way] for way in ways[number] if way not in asking), default=0)
-    entries = plan.entries.values()
+    rests = [plan.own[plan.places[number].block.address] for number in asking] if resting else []
+    entries = [*plan.entries.values(), *rests]
     return Allowances(
         {number: longest[number] for number in sorted(asking)},
         max((longest[number] for number in entries if number not in asking), default=0),

@@ -192,8 +192,9 @@ REASONS = (
     "memory out of range", "unaligned address", "breakpoint", "watchpoint",
 )  # fmt: skip
 """Why a lane stopped, by the number that it leaves."""
-LEFT = 255
-"""A lane came to what is not translated."""
+LEFT, SHORT = 255, 254
+"""A lane came to what is not translated, or had too few instructions left for what comes next in translated code; that
+is told apart on a GPU alone."""
 
 
 def condition_table() -> list[int]:

@@ -46,6 +46,13 @@ class Plan:
 
     places: list[Place]
     entries: dict[int, int]
+    own: dict[int, int] = field(default_factory=dict)
+    """For the address of each block, where lanes would come to it from elsewhere if it was an entry."""
+
+    def entered_at(self, addresses: Iterable[int]) -> Plan:
+        """The same with more entries."""
+        entries = self.entries | {address: self.own[address] for address in addresses}
+        return Plan(self.places, dict(sorted(entries.items())), self.own)
 
 
 def lanes_meet(gpu: bool) -> bool:
@@ -60,7 +67,7 @@ def single_places(unit: Unit) -> Plan:
         Place(number, block, {target: numbers[target] for target in block.jumps if target in numbers})
         for number, block in enumerate(unit.blocks.values())
     ]
-    return Plan(places, {address: numbers[address] for address in sorted(unit.entries)})
+    return Plan(places, {address: numbers[address] for address in sorted(unit.entries)}, numbers)
 
 
 def copied_places(unit: Unit) -> Plan:
@@ -73,11 +80,12 @@ def copied_places(unit: Unit) -> Plan:
     if len(copier) > _MOST:  # most of what they have is the same: each would have it again
         return single_places(unit)
     copier.write_out_calls()
-    entries: dict[int, int] = {}
-    for address in sorted(unit.entries | (heads.keys() & unit.blocks.keys())):
-        own = [root for root in roots if root.head == address] or roots
-        entries[address] = next(number for root in own if (number := copier.number(root, address)) is not None)
-    return Plan(copier.finish(), entries)
+    own: dict[int, int] = {}
+    for address in unit.blocks:
+        among = [root for root in roots if root.head == address] or roots
+        own[address] = next(number for root in among if (number := copier.number(root, address)) is not None)
+    entries = sorted(unit.entries | (heads.keys() & unit.blocks.keys()))
+    return Plan(copier.finish(), {address: own[address] for address in entries}, own)
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from lanewise.arm64 import lane
 from lanewise.arm64.entry import FINISH
 from lanewise.arm64.finding import Code
 from lanewise.arm64.lane_machine import PARAMETERS
-from lanewise.arm64.machine import LEFT, RUNNING
+from lanewise.arm64.machine import LEFT, RUNNING, SHORT
 from lanewise.arm64.translator import END, UNIT_PARAMETERS, UnitTranslator, unit_name
 from lanewise.arm64.units import Unit, find_units
 
@@ -29,8 +29,11 @@ class Translation:
     def __init__(
         self, gpu: bool, content: bytes, base: int, entries: Sequence[int], memory: range, calls: bool = True
     ) -> None:
-        self._gpu, self._memory, self._code = gpu, memory, Code(content, base)
+        self._gpu, self._code = gpu, Code(content, base)
         self._units = find_units(self._code, entries, calls, gpu)
+        owners = {address: unit.number for unit in self._units for address in unit.blocks}
+        whole = len(self._units) == 1
+        self._translators = [UnitTranslator(gpu, self._code, memory, unit, owners, whole) for unit in self._units]
 
     @property
     def size(self) -> int:
@@ -40,24 +43,21 @@ class Translation:
     def table(self) -> bytes:
         """The number for each word."""
         numbers = np.zeros(len(self._code.content) // 4, np.uint32)
-        for unit in self._units:
-            numbers[(np.array(sorted(unit.entries), np.int64) - self._code.base) // 4] = unit.number + 1
+        for unit, translator in zip(self._units, self._translators, strict=True):
+            numbers[(np.array(translator.entries, np.int64) - self._code.base) // 4] = unit.number + 1
         return numbers.tobytes()
 
     def pieces(self) -> Iterator[str]:
         """All functions in LLVM's text."""
-        owners = {address: unit.number for unit in self._units for address in unit.blocks}
-        whole = len(self._units) == 1
         yield self._going()
         functions: list[str] = []
         called: set[int] = set()
         size = 0
-        for number, unit in enumerate(self._units):
-            translator = UnitTranslator(self._gpu, self._code, self._memory, unit, owners, whole)
+        for unit, translator in zip(self._units, self._translators, strict=True):
             functions.append(translator.text())
             called |= translator.called
             size += unit.size
-            if size >= _PIECE or number == len(self._units) - 1:
+            if size >= _PIECE or unit is self._units[-1]:
                 here = {int(text.split("(", 1)[0].rpartition("_")[2]) for text in functions}
                 names = [unit_name(other) for other in sorted(called - here)]
                 yield "".join([*_declared([*names, "arm64_go"]), f"declare void @{END}(ptr) noreturn\n", *functions])
@@ -68,8 +68,8 @@ class Translation:
         functions = ", ".join(["ptr @arm64_none", *(f"ptr @{unit_name(unit.number)}" for unit in self._units)])
         table = f"@arm64_functions = internal constant [{len(self._units) + 1} x ptr] [{functions}]\n"
         none = f"define internal void @arm64_none({UNIT_PARAMETERS}) {{\n{_none()}}}\n"
-        looking = _looking(self._code.base, len(self._code.content) // 4)
-        going = _gpu_going(looking, self._units) if self._gpu else _host_going(looking)
+        number = _number(self._code.base, len(self._code.content) // 4)
+        going = _gpu_going(number, self._units) if self._gpu else _host_going(number)
         return "".join([*declared, table, none, going])
 
 
@@ -89,8 +89,9 @@ def _none() -> str:
 """
 
 
-def _looking(base: int, count: int) -> str:
-    """Find the function in %function for where the lane is. Addresses between words are beyond all when turned."""
+def _number(base: int, count: int) -> str:
+    """Find the number in the table for where the lane is, which is 0 for most addresses. Addresses between words are
+    beyond all when turned."""
     return f"""{_cell("pc.at", lane.PC)}  %pc = load i64, ptr %pc.at
   %ahead = sub i64 %pc, {base}
   %index = call i64 @llvm.fshr.i64(i64 %ahead, i64 %ahead, i64 2)
@@ -102,9 +103,13 @@ look:
   br label %found
 found:
   %number = phi i32 [ 0, %BEFORE ], [ %number.there, %look ]
-  %function.at = getelementptr ptr, ptr @arm64_functions, i32 %number
+"""
+
+
+_FUNCTION = """  %function.at = getelementptr ptr, ptr @arm64_functions, i32 %number
   %function = load ptr, ptr %function.at
 """
+"""The function of that number."""
 
 
 def _begin() -> str:
@@ -149,10 +154,10 @@ def _end() -> str:
 """
 
 
-def _host_going(looking: str) -> str:
+def _host_going(number: str) -> str:
     return f"""define void @arm64_go({UNIT_PARAMETERS}) {{
 begin:
-{looking.replace("%BEFORE", "%begin")}  musttail call void %function({UNIT_PARAMETERS})
+{number.replace("%BEFORE", "%begin")}{_FUNCTION}  musttail call void %function({UNIT_PARAMETERS})
   ret void
 }}
 define void @arm64_translated({PARAMETERS}) {{
@@ -162,7 +167,7 @@ define void @arm64_translated({PARAMETERS}) {{
 """
 
 
-def _gpu_going(looking: str, units: Sequence[Unit]) -> str:
+def _gpu_going(number: str, units: Sequence[Unit]) -> str:
     called = f"@{unit_name(0)}" if len(units) == 1 else "%function"
     copy = f"i64 {lane.WORDS * 8}, i1 false"
     kept = "".join(
@@ -183,7 +188,7 @@ begin:
   call void @llvm.memcpy.p0.p0.i64(ptr align 16 %lane, ptr align 8 %state, {copy})
 {kept}{_begin()}  br label %again
 again:
-{looking.replace("%BEFORE", "%again")}  %known = icmp ne i32 %number, 0
+{number.replace("%BEFORE", "%again")}{_FUNCTION}  %known = icmp ne i32 %number, 0
   br i1 %known, label %go, label %none
 none:
   store i64 {LEFT}, ptr %reason
@@ -201,8 +206,17 @@ define void @{END}(ptr %lane) noinline noreturn {{
 begin:
 {brought}{_cells()}{_end()}  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %state, ptr align 16 %lane, {copy})
   %why = load i64, ptr %reason
-  %left_to_others = icmp eq i64 %why, {LEFT}
-  br i1 %left_to_others, label %interpret, label %finish
+  switch i64 %why, label %finish [ i64 {LEFT}, label %interpret i64 {SHORT}, label %ask ]
+ask:
+{_may_rest()}  br i1 %may_rest, label %place, label %interpret
+place:
+{_cell("units.at", lane.UNITS, "%run")}  %units = load ptr, ptr %units.at
+{number.replace("%BEFORE", "%place")}  %enters = icmp ne i32 %number, 0
+  br i1 %enters, label %rest, label %interpret
+rest:
+{_cell("reason.kept", lane.REASON, "%state")}  store i64 {RUNNING}, ptr %reason.kept
+  call void @{FINISH}(ptr %state, ptr %run, i64 %done)
+  br label %gone
 interpret:
 {_cell("allowed.at", lane.INTERPRETED, "%run")}  %allowed = load i64, ptr %allowed.at
   %further = add i64 %done, %allowed
@@ -211,9 +225,22 @@ interpret:
   br label %finish
 finish:
   call void @{FINISH}(ptr %state, ptr %run, i64 %limit)
+  br label %gone
+gone:
   call void asm sideeffect "exit;", ""()
   unreachable
 }}
+"""
+
+
+def _may_rest() -> str:
+    """Whether a lane that has too few instructions left in this slice has done some, and will have more in the next."""
+    return f"""{_cell("most.at", lane.LIMIT, "%run")}  %most = load i64, ptr %most.at
+{_cell("slice.at", lane.SLICE, "%run")}  %slice = load i64, ptr %slice.at
+  %begun = sub i64 %limit, %slice
+  %some_done = icmp ugt i64 %done, %begun
+  %later = icmp ult i64 %limit, %most
+  %may_rest = and i1 %some_done, %later
 """
 
 

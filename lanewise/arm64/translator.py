@@ -2,7 +2,7 @@
 
 The blocks of a unit become those of one function. A block counts its instructions, and some ask whether there are as
 many left as it takes to the next that asks (`allowances`), and leave to the interpreter if there are not: so a lane
-stops after exactly as many as it may. Where an instruction stops the lane, the count is put right. Where the way on is
+stops after exactly as many as it may. On a GPU it rests there until the next slice, if there is one. Where an instruction stops the lane, the count is put right. Where the way on is
 not known, or is in another unit, the table says whose it is; what is in none is left to the interpreter.
 
 A unit has registers in variables of its own, which it brings from the lane's state when it is entered. A whole program
@@ -28,7 +28,7 @@ from lanewise.arm64.flags import FlagBits, FlagWords
 from lanewise.arm64.guards import Guard, find_guards, no_guards
 from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.liveness import Uses, set_behind
-from lanewise.arm64.machine import LEFT
+from lanewise.arm64.machine import LEFT, SHORT
 from lanewise.arm64.places import Place, copied_places, lanes_meet, single_places
 from lanewise.arm64.units import Unit
 from lanewise.arm64.values import Value, known
@@ -64,9 +64,12 @@ class UnitTranslator(LaneMachine):
         self._flags = FlagWords() if gpu else FlagBits()
         self.flag_words = gpu
         self._meeting = lanes_meet(gpu)
-        self._plan = copied_places(unit) if self._meeting and whole else single_places(unit)
-        self._guarded = find_guards(self._plan) if self._meeting else no_guards(self._plan)
-        self._allowances = find_allowances(self._plan)
+        plan = copied_places(unit) if self._meeting and whole else single_places(unit)
+        self._allowances = find_allowances(plan, resting=gpu)
+        if gpu:
+            plan = plan.entered_at({plan.places[number].block.address for number in self._allowances.asked})
+        self._plan = plan
+        self._guarded = find_guards(plan) if self._meeting else no_guards(plan)
         self.first_byte, self.size = known(64, memory.start), known(64, memory.stop - memory.start)
         self.code_place = known(64, code.base), known(64, len(code.content))
         self.called: set[int] = set()
@@ -88,6 +91,11 @@ class UnitTranslator(LaneMachine):
         """Places that leave, and for where, if that is known."""
         self._wanted: list[tuple[str, int, Guard]] = []
         """Ways to heads of a loop that has several: a label of its own for each, the head and the guard."""
+
+    @property
+    def entries(self) -> list[int]:
+        """Addresses that lanes come to from elsewhere, for which the table has this unit."""
+        return list(self._plan.entries) if self.gpu else sorted(self._unit.entries)
 
     # --- registers ---------------------------------------------------------------------------------------------------
 
@@ -290,12 +298,16 @@ class UnitTranslator(LaneMachine):
     def _switch(self, other: str) -> None:
         """Go where the lane wants to, if that is an entry and there are enough instructions left."""
         to, left = self.assign(64, "load i64, ptr %to"), self.assign(32, "load i32, ptr %left")
-        with self._rarely(self.compare("ult", left, self._allowances.entering)):
-            self.emit(f"store i64 {LEFT}, ptr %at.reason")
-            self.emit(f"store {to.typed}, ptr %at.pc")
-            self.emit("br label %stopped")
+        self._ask(left, self._allowances.entering, to)
         cases = " ".join(f"i64 {at}, label %{self._entrance(place)}" for at, place in self._plan.entries.items())
         self.emit(f"switch {to.typed}, label %{other} [ {cases} ]")
+
+    def _ask(self, left: Value, wanted: int, here: Value) -> None:
+        """Leave for the interpreter, or for the next slice, if there are too few instructions left."""
+        with self._rarely(self.compare("ult", left, wanted)):
+            self.emit(f"store i64 {SHORT if self.gpu else LEFT}, ptr %at.reason")
+            self.emit(f"store {here.typed}, ptr %at.pc")
+            self.emit("br label %stopped")
 
     def _entrance(self, place: int) -> str:
         """The label of where lanes come to a place from elsewhere."""
@@ -327,10 +339,7 @@ class UnitTranslator(LaneMachine):
         self.start(f"at_{place.number}")
         self._count = self.assign(32, "load i32, ptr %left")
         if place.number in self._allowances.asked:
-            with self._rarely(self.compare("ult", self._count, self._allowances.asked[place.number])):
-                self.emit(f"store i64 {LEFT}, ptr %at.reason")
-                self.emit(f"store i64 {block.address}, ptr %at.pc")
-                self.emit("br label %stopped")
+            self._ask(self._count, self._allowances.asked[place.number], known(64, block.address))
         self.emit(f"store {self.sub(self._count, len(block.words)).typed}, ptr %left")
         self._ways = None
         for number, word in enumerate(block.words):

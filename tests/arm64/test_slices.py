@@ -141,3 +141,55 @@ def test_an_interrupt_leaves_lanes_as_they_are_between_two_instructions(translat
         assert counted.min() > 0
         assert (counted - stored == (cpu.pcs == 4)).all()
         cpu.execute(1000)
+
+
+def asking(device, lanes=5):
+    """Lanes in a loop with a call in it, which is translated; each has another number of rounds to go."""
+    code = program(movz(0, 300), add_imm(2, 2, 1), *[add_imm(3, 3, 1)] * 130, subs_imm(0, 0, 1), bne(-132), hlt())
+    cpu = lw.ParallelCPU(lanes, 4096, "private", device)
+    cpu.load_program(code)
+    cpu.pcs = [4 * (number > 2) for number in range(lanes)]
+    for number in range(lanes):
+        cpu.set_registers_lane(number, {0: 100 + number})
+    cpu.translate(0, len(code), [0])
+    return cpu
+
+
+@pytest.mark.parametrize("length", [1, 7, 100, 133, 134, 1000, 5003])
+def test_lanes_get_on_in_slices_of_any_length(length, lane_device):
+    """Even if translated code asks for more instructions than a slice has."""
+    alone, cpu = asking(lane_device), asking(lane_device)
+    wanted = alone.execute(1 << 30).cycles_per_lane.tolist()
+    ran, going = [0] * 5, True
+    size = sized(length, 1 << 20)
+    while going:
+        before = ran
+        ran, (going, paused) = go_on(cpu, size)
+        assert not paused
+        for had, has, last in zip(before, ran, wanted, strict=True):
+            assert had < has <= had + length or had == has == last
+    assert ran == wanted
+    assert cpu.registers.tolist() == alone.registers.tolist()
+
+
+@pytest.mark.parametrize("limit", [1, 132, 20_000, 20_001, 39_000])
+def test_the_last_slice_is_exact(limit, lane_device, monkeypatch):
+    """However slices in between end."""
+    monkeypatch.setattr(slices, "_FIRST", 1000)
+    monkeypatch.setattr(Slices, "adapt", lambda self, taken, wanted, full, paused: None)
+    result = asking(lane_device).execute(limit)
+    whole = asking(lane_device).execute(1 << 30).cycles_per_lane
+    assert result.cycles_per_lane.tolist() == np.minimum(whole, limit).tolist()
+
+
+def test_between_slices_lanes_of_a_gpu_are_where_translated_code_is_entered(lane_device):
+    """Else each would be interpreted for a while, and come to translated code alone."""
+    if lane_device.name == "cpu":
+        pytest.skip("lanes of a CPU need not enter at the same time")
+    cpu = asking(lane_device)
+    size = sized(1000, 1 << 20)
+    for _ in range(6):
+        _, (going, _) = go_on(cpu, size)
+        assert going
+        assert set(cpu.pcs.tolist()) <= cpu._entries
+        size.length += 37
