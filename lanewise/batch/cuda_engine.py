@@ -324,7 +324,7 @@ class CudaWaves(WaveBackend):
         self._ring.close()
         if self._settled is None and not self._device.lost:
             self._tuner.ran(max(0.0, time.perf_counter() - self._began - self._timed))
-            self._tuner.save()
+            self._tuner.save(over=True)
         self._waves = []
         self._consoles = {}
         for name in ("_slots", "_putting", "_copies", "_shared"):

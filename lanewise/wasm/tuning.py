@@ -3,13 +3,19 @@
 Trials are real work: some lanes of a run live elsewhere, and what they return counts. A trial is made when there is
 enough to spend: a few percent of the time that runs of the program have taken, and of what the run at hand will take,
 less what earlier trials lost. What is known is kept with the compiled code, as ratios to the usual placement, measured
-within one run each, since runs differ in what their lanes have to do.
+within one run each, since runs differ in what their lanes have to do. Calls of a function that fill the GPU about once
+are a trial as a whole, between two of the same size.
+
+That a placement is faster is believed only when the lanes behind it, in the best one known, say so as well: one lane
+that takes long makes all that is compared with it look fast.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -30,14 +36,19 @@ _CODE_PER_SECOND = 20_000
 """Bytes of a guest's code that are compiled in a second."""
 _UNROLLING = 5
 """How many times as long it takes to make code with loops unrolled."""
-_WORTH_SAVING = 0.05
-"""Seconds that the purse must have grown by."""
+_WORTH_SAVING = 0.01
+"""Seconds that the purse must have grown by while calls go on; when a run is over all counts."""
 _REGISTERS = (64, 48, 32)
 _UNROLLED_REGISTERS = (168, 128, 96, 64, 40)
 """Registers that a thread may have; unrolled code can use very many."""
 _GROUP = 64
-_SPLIT = 32
-"""A run is begun with a part of its lanes, from which the rest learns, if it fills the GPU so many times."""
+_SPLIT, _LEAST = 32, 3
+"""A run is begun with a part of its lanes, from which the rest learns, if it fills the GPU so many times; or as many as
+the second, if a trial can be paid as far as is known: with the first lanes, the trial, and those behind it."""
+_FULL = 0.75
+"""How much of the GPU a call must fill to be a trial as a whole: what is best for fewer lanes is not for more."""
+_STEADY = 1.25
+"""How many times as long as the call ahead of such a trial the one behind it may take for both to say something."""
 
 
 def candidates(threads: int) -> list[Placement]:
@@ -115,6 +126,8 @@ class Known:
     """How fast it is in placements that were tried, as multiples of the usual one."""
     purse: float = 0.0
     """Seconds that may be lost by trials."""
+    pace: float | None = None
+    """Seconds that each lane took when lanes ran last. Others may have other work: it says what a trial may cost."""
 
     def best(self) -> Placement:
         """The fastest of all."""
@@ -143,7 +156,8 @@ class Known:
 
     def as_text(self) -> str:
         """For `read_known`."""
-        return json.dumps({"purse": self.purse, "ratios": {str(place): ratio for place, ratio in self.ratios.items()}})
+        ratios = {str(place): ratio for place, ratio in self.ratios.items()}
+        return json.dumps({"purse": self.purse, "pace": self.pace, "ratios": ratios})
 
 
 def read_known(text: str) -> Known:
@@ -151,10 +165,25 @@ def read_known(text: str) -> Known:
     try:
         found = json.loads(text)
         ratios = {parse_placement(place): float(ratio) for place, ratio in found["ratios"].items()}
-        purse = float(found["purse"])
-        return Known(ratios, purse) if all(map(math.isfinite, [purse, *ratios.values()])) else Known()
+        purse, pace = float(found["purse"]), float(found["pace"] or 0.0)
+        return (
+            Known(ratios, purse, pace or None) if all(map(math.isfinite, [purse, pace, *ratios.values()])) else Known()
+        )
     except (ValueError, TypeError, KeyError, AttributeError, ArgumentError):
         return Known()
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """A trial that was faster, and that nobody believes yet."""
+
+    turn: Turn
+    pace: float
+    """Seconds that each of its lanes took."""
+    before: float
+    """The same in the best placement known, ahead of it."""
+    whole: bool
+    """Whether it was a whole call, and other calls are what it is compared with."""
 
 
 class Tuner:
@@ -179,58 +208,115 @@ class Tuner:
         self._note_saved()
         self._made = {_code_of(self.known.best())}
         self._pace: float | None = None
+        self._doubt: _Doubt | None = None
+        self._call: tuple[int, float] | None = None
+        """The last call, if it was in one piece and in the best placement known: how many lanes, and what each took."""
         self._tried: set[Placement] = set()
 
     def begin(self) -> None:
         """A run begins: what others took says nothing of it, for their lanes had other work."""
         self._pace = None
+        if self._doubt is not None and not self._doubt.whole:
+            self._doubt = None
 
     @property
     def has_pace(self) -> bool:
-        """Whether it is known how fast the lanes of this run are."""
-        return self._pace is not None
+        """Whether it is known how fast the lanes of this run are, as far as anybody doubts it."""
+        return self._pace is not None and self._doubt is None
 
     def turn(self, left: int, *, trials: bool = True) -> Turn:
         """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best."""
         best = self.known.best()
         slots = best.slots(left, self._reach.threads)
-        chosen = Turn(best, left)
+        doubt = self._doubt
+        if doubt is not None and (doubt.whole or left >= doubt.turn.lanes // 2):
+            return Turn(best, left if doubt.whole else min(left, slots))
+        self._doubt = None  # so few lanes say nothing
         if self._pace is None:
-            if self._search or left >= _SPLIT * slots:
-                chosen = Turn(best, min(left, slots))
-        elif trials:
-            for place in self.known.untried(self._reach):
-                slots = place.slots(left, self._reach.threads)
-                if slots <= left and self._affords(place, slots, left):
-                    chosen = Turn(place, slots, trial=True)
-                    break
-        return chosen
+            place = self._whole_trial(left) if trials else None
+            if place is not None:
+                return Turn(place, left, trial=True)
+            enough = self._search or left >= _SPLIT * slots or (left >= _LEAST * slots and self._expects_trial(left))
+            return Turn(best, min(left, slots) if enough else left)
+        place = self._part_trial(left, self._pace) if trials else None
+        return Turn(best, left) if place is None else Turn(place, place.slots(left, self._reach.threads), trial=True)
 
-    def _affords(self, place: Placement, lanes: int, left: int) -> bool:
-        assert self._pace is not None
-        cost = (_FEARED - 1) * lanes * self._pace
+    def _whole_trial(self, left: int) -> Placement | None:
+        """What a whole call may be a trial of: it fills the GPU, and one of the same size was just ahead of it."""
+        if self._call is None or self._call[0] != left or left < _FULL * self._reach.threads:
+            return None
+        pace, whole = self._call[1], left < _LEAST * self.known.best().slots(left, self._reach.threads)
+        return self._first(
+            lambda place: (whole or not self._has_part(place, left)) and self._affords(place, left, left, pace)
+        )
+
+    def _part_trial(self, left: int, pace: float) -> Placement | None:
+        """What some of the lanes may be a trial of, so that others are left to confirm it."""
+        slots = functools.partial(Placement.slots, lanes=left, threads=self._reach.threads)
+        return self._first(lambda place: self._has_part(place, left) and self._affords(place, slots(place), left, pace))
+
+    def _has_part(self, place: Placement, left: int) -> bool:
+        """Whether so many lanes are enough for a trial and, unless all is to be tried, for some to confirm it."""
+        threads = self._reach.threads
+        behind = 0 if self._search else self.known.best().slots(left, threads) // 2
+        return place.slots(left, threads) + behind <= left
+
+    def _first(self, fits: Callable[[Placement], bool]) -> Placement | None:
+        return next((place for place in self.known.untried(self._reach) if fits(place)), None)
+
+    def _expects_trial(self, left: int) -> bool:
+        """Whether one can be paid, if lanes are as fast as they were when others ran."""
+        rest = left - self.known.best().slots(left, self._reach.threads)
+        return self.known.pace is not None and self._part_trial(rest, self.known.pace) is not None
+
+    def _affords(self, place: Placement, lanes: int, left: int, pace: float) -> bool:
+        cost = (_FEARED - 1) * lanes * pace
         if _code_of(place) not in self._made:
             cost += self._layout_seconds * (_UNROLLING if place.unrolled else 1)
-        return self._search or cost <= self.known.purse + _SHARE * left * self._pace
+        return self._search or cost <= self.known.purse + _SHARE * left * pace
 
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
         """How long the lanes of a turn took, and how long it took before to make code for them."""
         self._made.add(_code_of(turn.placement))
-        if not turn.trial:
-            self._pace = seconds / turn.lanes
-            self.known.purse += _SHARE * seconds
+        pace = seconds / turn.lanes
+        if turn.trial:
+            self._tried_out(turn, pace, preparing)
             return
-        assert self._pace is not None
+        self.known.purse += _SHARE * seconds
+        whole, doubt = self._pace is None, self._doubt
+        self._pace = self.known.pace = pace
+        self._call = (turn.lanes, pace) if whole else None
+        self._doubt = None
+        if doubt is not None and whole == doubt.whole:
+            self._settle(doubt, turn.lanes, pace)
+
+    def _tried_out(self, turn: Turn, pace: float, preparing: float) -> None:
         self._tried.add(turn.placement)
-        usual_seconds = turn.lanes * self._pace
-        self.known.purse -= max(0.0, seconds - usual_seconds) + preparing
-        self.learn(turn.placement, usual_seconds / seconds * self.known.ratio(self.known.best()))
-        if self.known.best() == turn.placement:
-            self._pace = seconds / turn.lanes
+        whole = self._pace is None
+        before = self._call[1] if self._pace is None and self._call is not None else self._pace
+        assert before is not None
+        self.known.purse -= max(0.0, pace - before) * turn.lanes + preparing
+        if whole or pace < before:
+            self._doubt = _Doubt(turn, pace, before, whole)
+        else:
+            self.learn(turn.placement, before / pace * self.known.ratio(self.known.best()))
+
+    def _settle(self, doubt: _Doubt, lanes: int, behind: float) -> None:
+        """Believe a trial by the worse of what it is compared with: lanes ahead of it, and lanes behind."""
+        if doubt.whole:
+            steady = max(doubt.before, behind) <= _STEADY * min(doubt.before, behind)
+            if lanes != doubt.turn.lanes or not steady:
+                return
+        place = doubt.turn.placement
+        self.learn(place, min(doubt.before, behind) / doubt.pace * self.known.ratio(self.known.best()))
+        if self.known.best() == place:
+            self._pace = self.known.pace = doubt.pace
+            self._call = (lanes, doubt.pace) if doubt.whole else None
 
     def lost(self, turn: Turn, preparing: float) -> None:
         """Nobody knows how long the lanes of a turn took; a trial has cost what was feared, and may come again."""
         self._made.add(_code_of(turn.placement))
+        self._doubt = None
         if turn.trial:
             assert self._pace is not None
             self.known.purse -= (_FEARED - 1) * turn.lanes * self._pace + preparing
@@ -249,9 +335,10 @@ class Tuner:
         if place != USUAL and math.isfinite(ratio):
             self.known.ratios[place] = ratio
 
-    def save(self) -> None:
-        """Remember for later runs, if there is anything new that is worth a file."""
-        if self._saved != len(self.known.ratios) or abs(self.known.purse - self._saved_purse) > _WORTH_SAVING:
+    def save(self, *, over: bool = False) -> None:
+        """Remember for later runs, if there is anything new that is worth a file; if a run is `over`, all that is."""
+        grown = abs(self.known.purse - self._saved_purse) > (0.0 if over else _WORTH_SAVING)
+        if grown or self._saved != len(self.known.ratios):
             default_cache().put(self._key, self.known.as_text().encode())
             self._note_saved()
 

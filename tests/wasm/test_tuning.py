@@ -23,6 +23,7 @@ def tuner(**more) -> Tuner:
 def run(tuned: Tuner, lanes: int, paces: dict[Placement, float]) -> tuple[list[Turn], float, float]:
     """Run lanes that take so many seconds each in a placement; gives the turns, all seconds, and those of trials."""
     turns, seconds, lost = [], 0.0, 0.0
+    tuned.begin()
     while lanes:
         turn = tuned.turn(lanes)
         taken = turn.lanes * paces.get(turn.placement, 1e-3)
@@ -77,6 +78,84 @@ def test_many_short_runs_save_for_trials():
     assert {turn.placement for turn in trials} == {*candidates(THREADS), *variants(USUAL, THREADS)}
 
 
+def call(tuned: Tuner, lanes: int, seconds: float, faster: tuple[Placement, ...] = ()) -> Turn:
+    """A call in one piece, of so many lanes, and its seconds: half of them in placements that are faster."""
+    tuned.begin()
+    turn = tuned.turn(lanes)
+    assert turn.lanes == lanes
+    tuned.took(turn, seconds / 2 if turn.placement in faster else seconds)
+    return turn
+
+
+def test_a_function_that_is_called_often_is_tried_elsewhere_by_whole_calls():
+    """Such that fill the GPU once: there is nothing within them to compare with."""
+    tuned = tuner()
+    turns = [call(tuned, THREADS, 1.0, (FAST,)) for _ in range(5000)]
+    assert {*candidates(THREADS)} <= tuned.known.ratios.keys()
+    assert tuned.known.best() == turns[-1].placement == FAST
+    assert tuned.known.ratio(FAST) == pytest.approx(2.0)
+    trials = [turn for turn in turns if turn.trial]
+    assert 0 < len(trials) < 0.03 * len(turns)
+
+
+def test_a_call_is_a_trial_only_between_two_of_the_same_size():
+    """That take the same time: others may have other work."""
+    tuned = tuner()
+    tuned.known.purse = 1e6
+    assert [call(tuned, lanes, 1.0).trial for lanes in (THREADS, THREADS + 1, THREADS + 2)] == [False] * 3
+    assert call(tuned, THREADS + 2, 0.1).trial
+    assert not call(tuned, THREADS + 2, 0.1).trial  # all calls are ten times as fast now
+    assert tuned.known.ratios == {}
+    assert call(tuned, THREADS + 2, 0.1, (FAST,)).trial
+    assert not call(tuned, THREADS, 0.1).trial
+    assert tuned.known.ratios == {}
+    assert [call(tuned, THREADS, 0.1, (FAST,)).trial for _ in range(2)] == [True, False]
+    assert tuned.known.ratios == {FAST: pytest.approx(2.0)}
+
+
+def test_calls_that_leave_most_of_a_gpu_empty_are_no_trials():
+    """What is best for few lanes is not for many."""
+    tuned = tuner()
+    tuned.known.purse = 1e6
+    assert not any(call(tuned, THREADS // 2, 1.0).trial for _ in range(10))
+
+
+def test_a_run_is_split_for_a_trial_that_can_be_paid():
+    """Though it fills the GPU but a few times: earlier ones have saved enough, and say how long lanes may take."""
+    tuned = tuner()
+    turns = [turn for _ in range(300) for turn in run(tuned, 6 * THREADS, {FAST: 0.5e-3})[0]]
+    assert {*candidates(THREADS)} <= {turn.placement for turn in turns if turn.trial}
+    assert tuned.known.best() == FAST
+
+
+@pytest.mark.parametrize("late", [0, 2 * THREADS])
+def test_a_lane_that_takes_long_makes_no_placement_look_fast(late):
+    """Wherever it is: a placement is believed to be faster only by lanes ahead of the trial and behind it."""
+    tuned, paces, lanes, total = tuner(search=True), {}, 0, 1000 * THREADS
+    tuned.begin()
+    while lanes < total:
+        turn = tuned.turn(total - lanes)
+        slow = late in range(lanes, lanes + turn.lanes)
+        tuned.took(
+            turn, turn.lanes * (1e-3 if turn.placement == USUAL else 2e-3) + (100 * THREADS * 1e-3 if slow else 0)
+        )
+        lanes += turn.lanes
+        paces[turn.placement] = True
+    assert len(paces) > 10
+    assert max(tuned.known.ratios.values()) <= 0.51
+    assert tuned.known.best() == USUAL
+
+
+def test_short_runs_in_processes_of_their_own_save_for_trials():
+    """However little each of them adds."""
+    for _ in range(50):
+        tuned = tuner()
+        run(tuned, 100, {})
+        tuned.save(over=True)
+    assert tuner().known.purse == pytest.approx(50 * 0.03 * 100 * 1e-3)
+    assert tuner().known.pace == pytest.approx(1e-3)
+
+
 def test_a_search_tries_all_it_has_lanes_for():
     few_registers = next(place for place in variants(FAST, THREADS) if place.registers)
     turns, _, _ = run(tuner(search=True), 20 * THREADS, {SLOW: 9e-3, FAST: 0.9e-3, few_registers: 0.8e-3})
@@ -121,9 +200,10 @@ def test_programs_and_gpus_are_told_apart():
         "",
         "{}",
         "[]",
-        '{"ratios": {"flat/8/all": Infinity}, "purse": 0}',
-        '{"ratios": {"flat": 1}, "purse": 0}',
-        '{"ratios": [], "purse": 0}',
+        '{"ratios": {"flat/8/all": Infinity}, "purse": 0, "pace": null}',
+        '{"ratios": {"flat": 1}, "purse": 0, "pace": null}',
+        '{"ratios": [], "purse": 0, "pace": null}',
+        '{"ratios": {}, "purse": 0, "pace": "fast"}',
     ],
 )
 def test_what_is_remembered_wrongly_is_forgotten(text):
@@ -131,8 +211,8 @@ def test_what_is_remembered_wrongly_is_forgotten(text):
 
 
 def test_what_is_known_is_read_as_it_was_written():
-    known = Known({parse_placement("flat/2/all"): 1.5}, 0.25)
-    assert read_known(known.as_text()) == known
+    for known in (Known({parse_placement("flat/2/all"): 1.5}, 0.25), Known({}, 0.5, 1e-6)):
+        assert read_known(known.as_text()) == known
 
 
 def test_the_explanation_names_the_choice_and_the_reason():
