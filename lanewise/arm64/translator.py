@@ -2,8 +2,9 @@
 
 The blocks of a unit become those of one function. A block counts its instructions, and some ask whether there are as
 many left as it takes to the next that asks (`allowances`), and leave to the interpreter if there are not: so a lane
-stops after exactly as many as it may. On a GPU it rests there until the next slice, if there is one. Where an instruction stops the lane, the count is put right. Where the way on is
-not known, or is in another unit, the table says whose it is; what is in none is left to the interpreter.
+stops after exactly as many as it may. On a GPU it rests there until the next slice, if there is one. Where an
+instruction stops the lane, the count is put right. Where the way on is not known, or is in another unit, the table says
+whose it is; what is in none is left to the interpreter.
 
 A unit has registers in variables of its own, which it brings from the lane's state when it is entered. A whole program
 puts back all that it may have set where it is left, so that its loops change registers alone. Where there are many
