@@ -75,10 +75,12 @@ class CudaWaves(WaveBackend):
         key = ("process", self.module.data)
         reach = Reach(properties.resident_threads, words=False)
         self._tuner = Tuner(key, properties.name, reach, search=task.search, layout_seconds=seconds)
+        self._tuner.begin(task.lanes)
         if settled is None and task.stats:  # lanes that count are slower, which says nothing of placements
-            settled = self._tuner.known.best()
+            settled = self._tuner.best(task.lanes)
         self._settled = settled
-        self._slots = self._make_slots(settled or self._tuner.known.best(), wait=False)
+        self._slots = self._make_slots(settled or self._tuner.best(task.lanes), wait=False)
+        self._tuner.limit(self._slots.most)
         self._turn: Turn | None = None
         self._waves: list[tuple[CudaWave, HostService]] = []
         self._left = task.lanes

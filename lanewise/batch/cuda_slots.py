@@ -85,10 +85,10 @@ class CudaSlots:
             except OutOfMemoryError:
                 if slots <= unit or wait:
                     raise
-                slots = max(unit, slots // 2 // unit * unit)
+                most = slots = max(unit, slots // 2 // unit * unit)
                 continue
             break
-        self.count = slots
+        self.count, self.most = slots, max(unit, most)
         self._units = device.zeros(slots * (1 << self.place.spread) // WARP_SIZE, np.uint32)
 
     def words(self, *, alone: bool) -> np.ndarray[Any, Any]:

@@ -230,10 +230,10 @@ class CudaLanes:
         tunes = self._pinned is None and not self._build.stats and self._tuning.acquire(blocking=False)
         try:
             if tunes:
-                self._tuner.begin()
+                self._tuner.begin(count)
             first = 0
             while first < count:
-                settled = self._pinned or self._tuner.known.best()
+                settled = self._pinned or self._tuner.best(count)
                 turn = self._tuner.turn(count - first) if tunes else Turn(settled, count - first)
                 build = self._placed(turn.placement)
                 start = time.perf_counter()
@@ -323,7 +323,7 @@ class CudaLanes:
         """
         words[again] = 0
         status = self._device.array(words)
-        place = self._pinned or self._tuner.known.best()
+        place = self._pinned or self._tuner.best(len(again))
         careful = replace(self._placed(place), alignment="careful", unrolled=False, marks=False)
         indices = self._device.array(again.astype(np.uint64))
         start = time.monotonic()

@@ -73,6 +73,13 @@ class Placement:
         most = min(lanes, threads >> self.spread, self.resident if isinstance(self.resident, int) else threads)
         return max(1, -(-most // WARP_SIZE)) * WARP_SIZE
 
+    def over(self, warps: int, lanes: int) -> Placement:
+        """The same with fewer lanes to a warp, as far as so many warps have room for all of so few lanes."""
+        each = self.lanes_per_warp
+        while each > 1 and lanes <= warps * (each // 2):
+            each //= 2
+        return replace(self, lanes_per_warp=each)
+
 
 SEARCH = "search"
 """In the place of a placement: try all that may be good, and remember the best."""

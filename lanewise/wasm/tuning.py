@@ -6,6 +6,9 @@ less what earlier trials lost. What is known is kept with the compiled code, as 
 within one run each, since runs differ in what their lanes have to do. Calls of a function that fill the GPU about once
 are a trial as a whole, between two of the same size.
 
+Lanes that are too few for a trial are too few to keep a GPU busy as well. So nothing is lost when each warp has fewer
+of them, and what they do apart is done side by side: they have the best placement known, spread over more warps.
+
 That a placement is faster is believed only when the lanes behind it, in the best one known, say so as well: one lane
 that takes long makes all that is compared with it look fast.
 """
@@ -21,7 +24,7 @@ from typing import Literal
 
 from lanewise.compiler import Cache, default_cache
 from lanewise.errors import ArgumentError
-from lanewise.settings import WARP_SIZE
+from lanewise.settings import MAX_THREADS, WARP_SIZE
 from lanewise.version import __version__
 from lanewise.wasm.placement import FIT, Placement, parse_placement
 
@@ -47,6 +50,8 @@ _SPLIT, _LEAST = 32, 3
 the second, if a trial can be paid as far as is known: with the first lanes, the trial, and those behind it."""
 _FULL = 0.75
 """How much of the GPU a call must fill to be a trial as a whole: what is best for fewer lanes is not for more."""
+_PER_SCHEDULER = 512
+"""Threads that a GPU has for each of its schedulers, or more: a warp for each of these costs the others nothing."""
 _STEADY = 1.25
 """How many times as long as the call ahead of such a trial the one behind it may take for both to say something."""
 
@@ -94,14 +99,29 @@ class Reach:
 
     threads: int
     """How many the GPU has at once."""
+    room: int = MAX_THREADS
+    """Lanes that there is memory for at once."""
     words: bool = True
     """Whether its memory can be in words."""
     unrolls: bool = False
     """Whether it is small enough for its loops to be unrolled."""
 
     def has(self, place: Placement) -> bool:
-        """Whether it can live there."""
-        return (self.words or place.layout != "words") and (self.unrolls or not place.unrolled)
+        """Whether it can live there, and there is memory for as many lanes at once as that is about."""
+        fits = not isinstance(place.resident, int) or place.resident < self.room
+        return fits and (self.words or place.layout != "words") and (self.unrolls or not place.unrolled)
+
+    def slots(self, place: Placement, lanes: int = MAX_THREADS) -> int:
+        """How many of so many lanes are there at once."""
+        return place.slots(min(lanes, self.room), self.threads)
+
+    def spread(self, place: Placement, lanes: int) -> Placement:
+        """The placement for a run of so many lanes: if they are so few that schedulers of the GPU are without a warp,
+        and warps are fewer than when it was measured, there are fewer lanes to a warp."""
+        warps = max(1, self.threads // _PER_SCHEDULER)
+        if place != USUAL:
+            warps = min(warps, self.slots(place) // place.lanes_per_warp)
+        return place.over(warps, min(lanes, self.slots(place, lanes)))
 
 
 def layout_seconds(code_bytes: int) -> float:
@@ -212,12 +232,23 @@ class Tuner:
         self._call: tuple[int, float] | None = None
         """The last call, if it was in one piece and in the best placement known: how many lanes, and what each took."""
         self._tried: set[Placement] = set()
+        self._lanes = MAX_THREADS
 
-    def begin(self) -> None:
-        """A run begins: what others took says nothing of it, for their lanes had other work."""
+    def begin(self, lanes: int) -> None:
+        """A run of so many lanes begins: what others took says nothing of it, for their lanes had other work."""
+        self._lanes = lanes
         self._pace = None
         if self._doubt is not None and not self._doubt.whole:
             self._doubt = None
+
+    def limit(self, room: int) -> None:
+        """There is memory for so many lanes at once."""
+        self._reach = replace(self._reach, room=room)
+
+    def best(self, lanes: int) -> Placement:
+        """The best placement known, for a run of so many lanes; when all is to be tried it is as it is measured."""
+        best = self.known.best()
+        return best if self._search else self._reach.spread(best, lanes)
 
     @property
     def has_pace(self) -> bool:
@@ -226,8 +257,8 @@ class Tuner:
 
     def turn(self, left: int, *, trials: bool = True) -> Turn:
         """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best."""
-        best = self.known.best()
-        slots = best.slots(left, self._reach.threads)
+        best = self.best(self._lanes)
+        slots = self._reach.slots(best, left)
         doubt = self._doubt
         if doubt is not None and (doubt.whole or left >= doubt.turn.lanes // 2):
             return Turn(best, left if doubt.whole else min(left, slots))
@@ -239,34 +270,33 @@ class Tuner:
             enough = self._search or left >= _SPLIT * slots or (left >= _LEAST * slots and self._expects_trial(left))
             return Turn(best, min(left, slots) if enough else left)
         place = self._part_trial(left, self._pace) if trials else None
-        return Turn(best, left) if place is None else Turn(place, place.slots(left, self._reach.threads), trial=True)
+        return Turn(best, left) if place is None else Turn(place, self._reach.slots(place, left), trial=True)
 
     def _whole_trial(self, left: int) -> Placement | None:
         """What a whole call may be a trial of: it fills the GPU, and one of the same size was just ahead of it."""
-        if self._call is None or self._call[0] != left or left < _FULL * self._reach.threads:
+        if self._call is None or self._call[0] != left or left < _FULL * self._reach.slots(USUAL):
             return None
-        pace, whole = self._call[1], left < _LEAST * self.known.best().slots(left, self._reach.threads)
+        pace, whole = self._call[1], left < _LEAST * self._reach.slots(self.known.best(), left)
         return self._first(
             lambda place: (whole or not self._has_part(place, left)) and self._affords(place, left, left, pace)
         )
 
     def _part_trial(self, left: int, pace: float) -> Placement | None:
         """What some of the lanes may be a trial of, so that others are left to confirm it."""
-        slots = functools.partial(Placement.slots, lanes=left, threads=self._reach.threads)
+        slots = functools.partial(self._reach.slots, lanes=left)
         return self._first(lambda place: self._has_part(place, left) and self._affords(place, slots(place), left, pace))
 
     def _has_part(self, place: Placement, left: int) -> bool:
         """Whether so many lanes are enough for a trial and, unless all is to be tried, for some to confirm it."""
-        threads = self._reach.threads
-        behind = 0 if self._search else self.known.best().slots(left, threads) // 2
-        return place.slots(left, threads) + behind <= left
+        behind = 0 if self._search else self._reach.slots(self.known.best(), left) // 2
+        return self._reach.slots(place, left) + behind <= left
 
     def _first(self, fits: Callable[[Placement], bool]) -> Placement | None:
         return next((place for place in self.known.untried(self._reach) if fits(place)), None)
 
     def _expects_trial(self, left: int) -> bool:
         """Whether one can be paid, if lanes are as fast as they were when others ran."""
-        rest = left - self.known.best().slots(left, self._reach.threads)
+        rest = left - self._reach.slots(self.known.best(), left)
         return self.known.pace is not None and self._part_trial(rest, self.known.pace) is not None
 
     def _affords(self, place: Placement, lanes: int, left: int, pace: float) -> bool:
@@ -355,6 +385,9 @@ class Tuner:
         else:
             why = "the usual one; no other has been tried yet"
         lines = [f"placement: {best}, {why}"]
+        here = self.best(self._lanes)
+        if here != best:
+            lines.append(f"  {here} for {self._lanes:,} lanes: so few are spread over more warps")
         for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
             lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if place in self._tried else ''}")
         untried = [str(place) for place in known.untried(self._reach)]

@@ -23,7 +23,7 @@ def tuner(**more) -> Tuner:
 def run(tuned: Tuner, lanes: int, paces: dict[Placement, float]) -> tuple[list[Turn], float, float]:
     """Run lanes that take so many seconds each in a placement; gives the turns, all seconds, and those of trials."""
     turns, seconds, lost = [], 0.0, 0.0
-    tuned.begin()
+    tuned.begin(lanes)
     while lanes:
         turn = tuned.turn(lanes)
         taken = turn.lanes * paces.get(turn.placement, 1e-3)
@@ -57,7 +57,7 @@ def test_each_run_measures_its_own_pace_first():
     tuned = tuner(search=True)
     run(tuned, 40 * THREADS, {})
     tuned.known.ratios.clear()
-    tuned.begin()
+    tuned.begin(40 * THREADS)
     first = tuned.turn(40 * THREADS)
     assert not first.trial
     tuned.took(first, first.lanes * 1e-6)  # lanes with a thousandth of the work
@@ -80,7 +80,7 @@ def test_many_short_runs_save_for_trials():
 
 def call(tuned: Tuner, lanes: int, seconds: float, faster: tuple[Placement, ...] = ()) -> Turn:
     """A call in one piece, of so many lanes, and its seconds: half of them in placements that are faster."""
-    tuned.begin()
+    tuned.begin(lanes)
     turn = tuned.turn(lanes)
     assert turn.lanes == lanes
     tuned.took(turn, seconds / 2 if turn.placement in faster else seconds)
@@ -132,7 +132,7 @@ def test_a_run_is_split_for_a_trial_that_can_be_paid():
 def test_a_lane_that_takes_long_makes_no_placement_look_fast(late):
     """Wherever it is: a placement is believed to be faster only by lanes ahead of the trial and behind it."""
     tuned, paces, lanes, total = tuner(search=True), {}, 0, 1000 * THREADS
-    tuned.begin()
+    tuned.begin(total)
     while lanes < total:
         turn = tuned.turn(total - lanes)
         slow = late in range(lanes, lanes + turn.lanes)
@@ -222,3 +222,54 @@ def test_the_explanation_names_the_choice_and_the_reason():
     lines = fresh.explain()
     assert lines[0] == f"placement: {FAST}, measured 2.00x as fast as the usual interleaved/32/all"
     assert lines[1] == f"   2.00x {FAST} (tried in this run)"
+
+
+FREE = THREADS // 512
+"""Warps that there are schedulers for."""
+
+
+@pytest.mark.parametrize(("lanes", "to_a_warp"), [(1, 1), (FREE, 1), (FREE + 1, 2), (2 * FREE, 2), (16 * FREE + 1, 32)])
+def test_lanes_that_are_few_are_spread_over_the_warps_there_are_schedulers_for(lanes, to_a_warp):
+    """Nobody waits for the others then, and lanes of a warp that go different ways wait for fewer."""
+    assert run(tuner(), lanes, {})[0] == [Turn(replace(USUAL, lanes_per_warp=to_a_warp), lanes)]
+
+
+def test_lanes_that_are_few_have_no_more_warps_than_when_their_placement_was_measured():
+    few = replace(USUAL, resident=THREADS // 32, layout="flat")  # in two warps
+    tuned = tuner()
+    tuned.learn(few, 2.0)
+    for lanes, to_a_warp in ((1000 * THREADS, 32), (THREADS // 32, 32), (THREADS // 64, 16), (2, 1)):
+        assert tuned.best(lanes) == replace(few, lanes_per_warp=to_a_warp)
+
+
+def test_what_is_searched_or_tried_is_as_it_says():
+    tuned = tuner(search=True)
+    tuned.begin(1)
+    assert tuned.turn(1) == Turn(USUAL, 1)
+    turns, _, _ = run(tuner(), 1000 * THREADS, {})
+    assert all(turn.placement in {*candidates(THREADS), *variants(USUAL, THREADS)} for turn in turns if turn.trial)
+
+
+def test_where_memory_is_short_fewer_lanes_are_a_trial():
+    """A program with large memories never fills a GPU: lanes that fill its memory are compared with each other."""
+    room = THREADS // 8
+    small, large = tuner(), tuner()
+    large.limit(room)
+    lanes = 200 * room
+    assert not any(turn.trial for turn in run(small, lanes, {})[0])
+    turns, _, _ = run(large, lanes, {FAST: 0.5e-3})
+    assert turns[0].lanes == room
+    assert turns[-1].placement == FAST
+    trials = [turn for turn in turns if turn.trial]
+    assert all(turn.lanes <= room for turn in trials)
+    sizes = {turn.placement.resident for turn in trials}
+    assert None in sizes
+    assert THREADS // 8 not in sizes  # which is as many as without a limit
+
+
+def test_the_explanation_says_where_few_lanes_are():
+    tuned = tuner()
+    run(tuned, 2 * FREE, {})
+    assert tuned.explain()[1].startswith(f"  interleaved/2/all for {2 * FREE} lanes: so few ")
+    run(tuned, THREADS, {})
+    assert "lanes:" not in tuned.explain()[1]
