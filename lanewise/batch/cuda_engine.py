@@ -77,7 +77,7 @@ class CudaWaves(WaveBackend):
         self._tuner = Tuner(key, properties.name, reach, search=task.search, layout_seconds=seconds)
         self._tuner.begin(task.lanes)
         if settled is None and task.stats:  # lanes that count are slower, which says nothing of placements
-            settled = self._tuner.best(task.lanes)
+            settled = self._tuner.known.best()
         self._settled = settled
         self._slots = self._make_slots(settled or self._tuner.best(task.lanes), wait=False)
         self._tuner.limit(self._slots.most)

@@ -226,6 +226,7 @@ class CudaLanes:
 
         Calls from other threads meanwhile, of any function, and those that count how far lanes are in step, are in the
         best placement known, and nothing is learned from them: they would measure each other, or what counting takes.
+        Those that count are not spread over more warps, where there are less to be in step with.
         """
         tunes = self._pinned is None and not self._build.stats and self._tuning.acquire(blocking=False)
         try:
@@ -233,7 +234,8 @@ class CudaLanes:
                 self._tuner.begin(count)
             first = 0
             while first < count:
-                settled = self._pinned or self._tuner.best(count)
+                best = self._tuner.known.best() if self._build.stats else self._tuner.best(count)
+                settled = self._pinned or best
                 turn = self._tuner.turn(count - first) if tunes else Turn(settled, count - first)
                 build = self._placed(turn.placement)
                 start = time.perf_counter()

@@ -22,13 +22,13 @@ def nothing_known(tmp_path, monkeypatch):
     monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path))
 
 
-def lanes(take, **build) -> CudaLanes:
+def lanes(take, *, threads=THREADS, search=True, **build) -> CudaLanes:
     """Lanes that `take` seconds for so many elements in a placement, until a deadline."""
     made = object.__new__(CudaLanes)
     made._pinned, made._timeout = None, None
     made._build = gpu_build(lanes=True, **build)
     made._tuning, made._lock = threading.Lock(), threading.Lock()
-    made.__dict__["_tuner"] = Tuner(("lanes",), "a GPU", Reach(THREADS), search=True)
+    made.__dict__["_tuner"] = Tuner(("lanes",), "a GPU", Reach(threads), search=search)
     made._load = lambda scalars, build: (None, None)
     made._launch = lambda scalars, build, place, given, results, status, elements, indices, deadline: take(
         place, len(elements), deadline
@@ -50,6 +50,18 @@ def test_a_call_that_counts_how_far_lanes_are_in_step_learns_nothing():
     made = lanes(lambda place, count, deadline: count * 1e-3, stats=True)
     made._run_placed((), [], [], None, 100 * THREADS, None)
     assert made._tuner.known.ratios == {}
+
+
+@pytest.mark.parametrize(("stats", "lanes_per_warp"), [(False, 16), (True, 32)])
+def test_few_elements_are_spread_unless_it_is_counted_how_far_they_are_in_step(stats, lanes_per_warp):
+    """They go apart in whole warps; where each has a warp of its own there is nothing to count."""
+    seen = []
+    two_warps = 2 * 512  # that two schedulers have threads for
+    made = lanes(
+        lambda place, count, deadline: seen.append(place) or 1e-3, threads=two_warps, search=False, stats=stats
+    )
+    made._run_placed((), [], [], None, 32, None)
+    assert seen == [Placement(lanes_per_warp=lanes_per_warp)]
 
 
 def test_calls_at_the_same_time_are_not_measured():
