@@ -31,6 +31,7 @@ from lanewise.arm64.lane_machine import LaneMachine
 from lanewise.arm64.liveness import Uses, set_behind
 from lanewise.arm64.machine import LEFT, SHORT
 from lanewise.arm64.places import Place, copied_places, lanes_meet, single_places
+from lanewise.arm64.rounds import with_rounds
 from lanewise.arm64.units import Unit
 from lanewise.arm64.values import Value, known
 
@@ -65,7 +66,7 @@ class UnitTranslator(LaneMachine):
         self._flags = FlagWords() if gpu else FlagBits()
         self.flag_words = gpu
         self._meeting = lanes_meet(gpu)
-        plan = copied_places(unit) if self._meeting and whole else single_places(unit)
+        plan = with_rounds(copied_places(unit) if self._meeting and whole else single_places(unit), gpu)
         self._allowances = find_allowances(plan, resting=gpu)
         if gpu:
             plan = plan.entered_at({plan.places[number].block.address for number in self._allowances.asked})

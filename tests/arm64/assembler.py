@@ -16,6 +16,11 @@ def add(rd: int, rn: int, rm: int) -> int:
     return 0x8B000000 | rm << 16 | rn << 5 | rd
 
 
+def eor(rd: int, rn: int, rm: int) -> int:
+    """Either but not both."""
+    return 0xCA000000 | rm << 16 | rn << 5 | rd
+
+
 def add_imm(rd: int, rn: int, value: int) -> int:
     return 0x91000000 | value << 10 | rn << 5 | rd
 

@@ -1,19 +1,17 @@
 """Code whose lanes meet again: calls are written out, loops have one way in, and what lanes compute stays the same."""
 
-import random
-
 import numpy as np
 import pytest
 from assembler import add, add_imm, b, bne, br, hlt, ldr, movz, program, str_, subs_imm
+from plans import any_plan, plan_of
 
 import lanewise as lw
 from lanewise.arm64 import translator
-from lanewise.arm64.finding import Block, Code
+from lanewise.arm64.finding import Block
 from lanewise.arm64.guards import find_guards
-from lanewise.arm64.places import Place, Plan, copied_places
+from lanewise.arm64.places import Place, Plan
 from lanewise.arm64.slices import Slices
 from lanewise.arm64.translation import Translation
-from lanewise.arm64.units import find_units
 from lanewise.compiler.graphs import components
 
 
@@ -134,11 +132,6 @@ def test_behind_a_call_there_may_be_nothing(behind, limit, device, meeting):
     assert run(device, limit, 0, [0], code) == wanted
 
 
-def plan_of(code, entries):
-    (unit,) = find_units(Code(code, 0), entries, calls=True, gpu=True)
-    return copied_places(unit)
-
-
 def plan_of_code():
     return plan_of(CODE, [0])
 
@@ -230,18 +223,6 @@ def loops_with_several_heads(ways):
 
     look(reached)
     return found
-
-
-def any_plan(seed):
-    """A plan of random places, of which some are entries."""
-    numbers = random.Random(seed)
-    count = numbers.randint(2, 14)
-    places = []
-    for number in range(count):
-        ways = {4 * way: way for way in numbers.sample(range(count), numbers.choice([0, 1, 1, 2, 2]))}
-        places.append(Place(number, Block(4 * number), ways))
-    entries = {0, *numbers.sample(range(count), numbers.randint(0, count - 1))}
-    return Plan(places, {4 * entry: entry for entry in sorted(entries)})
 
 
 def test_every_loop_has_one_way_in():
