@@ -7,7 +7,7 @@ from typing import Any
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import state, traps
 from lanewise.wasm.lowering import MEMORY_STEPS, FunctionLowering, rule
-from lanewise.wasm.marking import mark, mark_range
+from lanewise.wasm.marking import mark, mark_range, reserved_bytes
 from lanewise.wasm.model import PAGE
 from lanewise.wasm.opcodes.row import Op
 
@@ -236,11 +236,8 @@ def _misplaced(fn: FunctionLowering, address: str, memarg: MemArg, width: int) -
 
 def _exceeds_32_bits(fn: FunctionLowering) -> bool:
     """Whether some memory may get so large that its interleaved addresses need more than 32 bits."""
-    pages = [
-        memory.limits.minimum + 64 if memory.limits.maximum is None else memory.limits.maximum
-        for memory in fn.module.memories
-    ]
-    return max(pages, default=0) * PAGE * WARP_SIZE > 1 << 32
+    most = max((reserved_bytes(memory.limits, fn.build) for memory in fn.module.memories), default=0)
+    return most * WARP_SIZE > 1 << 32
 
 
 def _column(fn: FunctionLowering, memory: int, effective: str, width: int) -> str:

@@ -317,6 +317,21 @@ def test_memory_grows_up_to_its_limit_and_no_further(limit, pages, device):
     assert [words(one) for one in ended.stdout] == [[pages, 2**32 - 1, 2**32 - 1, pages]] * 3
 
 
+FAR = program(
+    """(if (i32.lt_s (memory.grow (i32.const 4000)) (i32.const 0)) (then (unreachable)))
+    (i32.store (i32.mul (memory.size) (i32.const 16384)) (i32.const 1))
+    (i32.store (i32.add (i32.mul (memory.size) (i32.const 16384)) (i32.const 0x8000000)) (i32.const 7))
+    (call $say (i32.load (i32.mul (memory.size) (i32.const 16384))))
+    (call $say (i32.load (i32.add (i32.mul (memory.size) (i32.const 16384)) (i32.const 0x8000000))))"""
+)
+
+
+def test_places_128_mib_apart_are_not_the_same(device):
+    """Where memories of lanes are interleaved, such addresses differ by 4 GiB."""
+    ended = run_all(FAR, device, 2, limits=Limits(memory=4001 * PAGE, timeout=60))
+    assert [words(one) for one in ended.stdout] == [[1, 7]] * 2
+
+
 def test_a_program_that_begins_with_more_memory_than_the_limit_is_refused(device):
     words = "the program begins with 131,072 bytes of memory, more than the limit of 131,071 bytes"
     with pytest.raises(lw.ArgumentError, match=words):
