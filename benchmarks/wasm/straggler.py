@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--lanes", type=int, default=262_144)
     parser.add_argument("--samples", type=int, default=20_000)
-    parser.add_argument("--placement", default="interleaved/32/8192")
+    parser.add_argument("--placement", help="by default what Lanewise finds")
     chosen = parser.parse_args()
     given = (chosen.device, chosen.lanes, chosen.samples, chosen.placement)
     others_per_second(chosen.device, 64, 10, chosen.placement, None)  # compiled once

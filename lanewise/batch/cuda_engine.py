@@ -21,7 +21,7 @@ from lanewise.batch.service import HostService
 from lanewise.batch.spec import Results, Task
 from lanewise.batch.wave import lane_order, tell_time
 from lanewise.devices.cuda import CudaDevice
-from lanewise.errors import DeviceLostError, OutOfMemoryError
+from lanewise.errors import CompileError, DeviceLostError, OutOfMemoryError
 from lanewise.kernel.clock_kernel import read_clock
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm.compile import code_bytes
@@ -72,15 +72,19 @@ class CudaWaves(WaveBackend):
         settled = Placement("flat" if program.team else "interleaved") if self._together else task.placement
         properties = device.properties
         seconds = layout_seconds(code_bytes(self.module))
-        key = ("process", self.module.data)
+        counted = () if task.limits.fuel is None else ("counted",)  # whose loops stay as they are
+        key = ("process", *counted, self.module.data)
         reach = Reach(properties.resident_threads, words=False)
         self._tuner = Tuner(key, properties.name, reach, search=task.search, layout_seconds=seconds)
-        self._tuner.begin(task.lanes)
         if settled is None and task.stats:  # lanes that count are slower, which says nothing of placements
             settled = self._tuner.known.best()
+        if settled is None:
+            self._tuner.begin(task.lanes)
         self._settled = settled
         self._slots = self._make_slots(settled or self._tuner.best(task.lanes), wait=False)
         self._tuner.limit(self._slots.most)
+        if settled is None:
+            self._tuner.check_search()
         self._turn: Turn | None = None
         self._waves: list[tuple[CudaWave, HostService]] = []
         self._left = task.lanes
@@ -92,7 +96,8 @@ class CudaWaves(WaveBackend):
         self._allocate(task)
         self._clock = self._read_clock() - time.monotonic_ns()
         self._ring = HostRing(device)
-        self._began, self._timed = time.perf_counter(), 0.0
+        self._waited = self._timed = 0.0
+        """Seconds that were waited for lanes, and those among them that waves took whose time was taken."""
         self._closed = False
 
     def _make_slots(self, place: Placement, *, wait: bool) -> CudaSlots:
@@ -136,30 +141,48 @@ class CudaWaves(WaveBackend):
 
     def next_wave(self, left: int) -> int:
         self._left = left
-        if not self._may_start():
+        turn = self._ready_turn(left) if self._may_start() else None
+        if turn is None:
             return 0
-        if self._turn is None:
-            trials = not self._waves  # which have the GPU to themselves
-            self._turn = Turn(self._settled, left) if self._settled else self._tuner.turn(left, trials=trials)
-        turn = self._turn
-        start = time.perf_counter()
-        if turn.placement != self._slots.place:
-            if not self._waves:
-                del self._slots  # both may have no room beside each other
-            try:
-                self._slots = self._make_slots(turn.placement, wait=bool(self._waves))
-            except OutOfMemoryError:
-                if not self._waves:
-                    raise
-                self._no_room = True  # lanes that are left of other waves have the memory
-                return 0
-            if not self._waves:
-                self._device.wait()  # for the memory to be cleared: trials are timed
-        self._preparing = time.perf_counter() - start
         if turn.trial:
             return turn.lanes
         most: int = self._slots.count // max(1, self.program.team) * (1 if self._together else _LANES_PER_SLOT)
         return min(turn.lanes, most)
+
+    def _ready_turn(self, left: int) -> Turn | None:
+        """Where the next of so many lanes live, with slots there; None if they have no memory beside those that run."""
+        while True:
+            if self._turn is None:
+                trials = not self._waves  # which have the GPU to themselves
+                self._turn = Turn(self._settled, left) if self._settled else self._tuner.turn(left, trials=trials)
+            start = time.perf_counter()
+            try:
+                there = self._live_in(self._turn.placement)
+            except CompileError:
+                if not self._turn.trial:
+                    raise
+                self._tuner.failed(self._turn, time.perf_counter() - start)
+                self._turn = None
+                continue
+            self._preparing = time.perf_counter() - start
+            return self._turn if there else None
+
+    def _live_in(self, place: Placement) -> bool:
+        """Have slots in a placement, if there is memory for them beside those of lanes that run."""
+        if "_slots" in self.__dict__ and self._slots.place == place:
+            return True
+        if not self._waves:
+            self.__dict__.pop("_slots", None)  # both may have no room beside each other
+        try:
+            self._slots = self._make_slots(place, wait=bool(self._waves))
+        except OutOfMemoryError:
+            if not self._waves:
+                raise
+            self._no_room = True  # lanes that are left of other waves have the memory
+            return False
+        if not self._waves:
+            self._device.wait()  # for the memory to be cleared: trials are timed
+        return True
 
     def _may_start(self) -> bool:
         if not self._left or self._no_room:
@@ -261,7 +284,13 @@ class CudaWaves(WaveBackend):
         return time.monotonic_ns() + self._clock
 
     def wait(self, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
+        began = time.monotonic()
+        try:
+            self._wait_until(began + seconds)
+        finally:
+            self._waited += time.monotonic() - began
+
+    def _wait_until(self, deadline: float) -> None:
         while self._waves:
             for wave, service in self._waves:
                 wave.check(service)
@@ -325,7 +354,7 @@ class CudaWaves(WaveBackend):
             _left_behind.remove(self)
         self._ring.close()
         if self._settled is None and not self._device.lost:
-            self._tuner.ran(max(0.0, time.perf_counter() - self._began - self._timed))
+            self._tuner.ran(max(0.0, self._waited - self._timed))
             self._tuner.save(over=True)
         self._waves = []
         self._consoles = {}

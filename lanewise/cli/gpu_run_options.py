@@ -14,7 +14,7 @@ from lanewise.batch import amounts
 from lanewise.cli.mistakes import UsageMistake
 from lanewise.errors import ArgumentError
 from lanewise.settings import shortened, whole_number
-from lanewise.wasm.placement import Placement, program_placement
+from lanewise.wasm.placement import SEARCH, Placement, program_placement
 
 
 @dataclass(frozen=True)
@@ -249,6 +249,8 @@ def parse(words: Sequence[str]) -> Options:
         raise UsageMistake("there is no program to run; write gpu-run PROGRAM, or gpu-run --help for examples")
     if found.get("keep_going") and found.get("fail_fast"):
         raise UsageMistake("--keep-going and --fail-fast contradict each other; leave one of them out")
+    if found.get("stats") and found.get("placement") == SEARCH:
+        raise UsageMistake("--stats slows lanes, which says nothing of placements; leave it out, or --placement search")
     return Options(**found, program=words[at], arguments=tuple(words[at + 1 :]))
 
 

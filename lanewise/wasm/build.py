@@ -130,6 +130,12 @@ def check_choices(choices: Mapping[str, object], fuel: int | None = None) -> Non
         raise ArgumentError(f"meter={choices['meter']!r} counts no steps, of which fuel is a limit; leave it out")
 
 
+def check_timeout(build: Build, timeout: float | None) -> None:
+    """Raise if lanes on a GPU would have a time limit that none of them hears of."""
+    if timeout is not None and build.gpu and build.meter == "off":
+        raise ArgumentError('with meter="off" no lane of a GPU sees that its time is over; leave meter or timeout out')
+
+
 _LEVELS = 0, 1, 2, 3
 
 

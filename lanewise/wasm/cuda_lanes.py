@@ -21,7 +21,7 @@ from lanewise.errors import CompileError, OutOfMemoryError, WasmTrap
 from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
-from lanewise.wasm.build import Build, check_choices, gpu_build
+from lanewise.wasm.build import Build, check_choices, check_timeout, gpu_build
 from lanewise.wasm.compile import code_bytes, part_count
 from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
@@ -82,6 +82,7 @@ class CudaLanes:
         again = {"fuel": fuel, "timeout": timeout, "level": level, **choices, "meter": "count"}
         self._again = functools.partial(CudaLanes, module, index, device, **again)
         self._build = gpu_build(**usual | lane_choices(self._module) | {"lanes": True} | choices)
+        check_timeout(self._build, timeout)
         self._lock = threading.Lock()
         self._tuning = device.measuring
         self._loaded: dict[tuple[Any, ...], tuple[NativeKernel, LaneFacts]] = {}
@@ -204,11 +205,21 @@ class CudaLanes:
 
     @property
     def placement(self) -> str:
-        """Where elements live that need a slot."""
-        return str(self._pinned or self._tuner.known.best())
+        """Where elements live that need a slot, in the last call or the next; nowhere if none does."""
+        return "" if self._plain else str(self._pinned or self._tuner.here)
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether the function needs nothing of an instance."""
+        from lanewise.wasm.lanes import LaneProgram  # which calls do without whose code is in the cache
+
+        scalars = (False,) * len(self._module.functions[self._index].params)
+        return LaneProgram(self._module, self._index, self._build, scalars).plain
 
     def explain(self) -> list[str]:
         """Lines that say why they live there."""
+        if self._plain:
+            return ["placement: none; the function needs no instance, and each element is a thread"]
         return [f"placement: {self._pinned}, as asked for"] if self._pinned else self._tuner.explain()
 
     def _run_placed(

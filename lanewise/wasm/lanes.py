@@ -87,7 +87,12 @@ class LaneProgram:
 
     @property
     def plain(self) -> bool:
-        """Whether the function needs nothing of an instance, and an instance can always be made."""
+        """Whether the function needs nothing of an instance, and an instance can always be made.
+
+        Lanes of a GPU that count how far they are in step do so in the state of one.
+        """
+        if self.build.stats and self.build.gpu:
+            return False
         needed = any(fn.touches or fn.calls_unknown for fn in self.reachable.values())
         return not (needed or may_fail_to_begin(self.module))
 

@@ -19,7 +19,7 @@ from lanewise.wasm.compile import check
 from lanewise.wasm.decode import decode
 from lanewise.wasm.describe import Exported, Imported, known_names
 from lanewise.wasm.foreign import explain_bytes
-from lanewise.wasm.placement import placement_or_search
+from lanewise.wasm.placement import SEARCH, placement_or_search
 
 if TYPE_CHECKING:
     from lanewise.wasm.instance import Instance
@@ -86,7 +86,7 @@ class Module:
             raise ArgumentError(f'errors is "raise" or "mask", not {errors!r}')
         _check_choices("func", choices)
         if choices.get("placement") is not None:
-            placement_or_search(choices["placement"])
+            _check_placement(choices)
         fuel, timeout = checked_fuel(fuel), checked_timeout(timeout)
         index = self._exported_function(name)
         found = device if isinstance(device, Device) else find_device(device)
@@ -189,3 +189,12 @@ def _check_choices(what: str, choices: dict[str, Any]) -> None:
     if "level" in choices:
         choices["level"] = checked_level(choices["level"])
     check_choices({name: value for name, value in choices.items() if name not in ("level", "placement")})
+
+
+def _check_placement(choices: Mapping[str, Any]) -> None:
+    """Raise unless lanes can live where a function is to have them."""
+    found = placement_or_search(choices["placement"])
+    if "layout" in choices:
+        raise ArgumentError("layout and placement both say how memory lies; leave layout out")
+    if found == SEARCH and choices.get("stats"):
+        raise ArgumentError("lanes that count how far they are in step say nothing of placements; search without stats")

@@ -186,11 +186,10 @@ def read_known(text: str) -> Known:
         found = json.loads(text)
         ratios = {parse_placement(place): float(ratio) for place, ratio in found["ratios"].items()}
         purse, pace = float(found["purse"]), float(found["pace"] or 0.0)
-        return (
-            Known(ratios, purse, pace or None) if all(map(math.isfinite, [purse, pace, *ratios.values()])) else Known()
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, ArgumentError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, ArgumentError):
         return Known()
+    makes_sense = math.isfinite(purse) and all(math.isfinite(one) and one >= 0 for one in (pace, *ratios.values()))
+    return Known(ratios, purse, pace or None) if makes_sense else Known()
 
 
 @dataclass(frozen=True)
@@ -223,9 +222,10 @@ class Tuner:
         self._reach = reach
         self._search = search
         self._layout_seconds = layout_seconds
-        stored = default_cache().get(self._key)
-        self.known = Known() if stored is None else read_known(stored.decode(errors="replace"))
-        self._note_saved()
+        self.known = self._stored() or Known()
+        self._news: dict[Placement, float] = {}
+        """What was learned since it was last saved."""
+        self._saved_purse = self.known.purse
         self._made = {_code_of(self.known.best())}
         self._pace: float | None = None
         self._doubt: _Doubt | None = None
@@ -249,6 +249,21 @@ class Tuner:
         """The best placement known, for a run of so many lanes; when all is to be tried it is as it is measured."""
         best = self.known.best()
         return best if self._search else self._reach.spread(best, lanes)
+
+    @property
+    def here(self) -> Placement:
+        """The same for the run that was begun last."""
+        return self.best(self._lanes)
+
+    def check_search(self) -> None:
+        """Raise if the run that was begun is to try what there is, and has lanes for nothing of it."""
+        usual = self._reach.slots(self.known.best())
+        least = min((self._reach.slots(place) for place in self.known.untried(self._reach)), default=0)
+        if self._search and least and self._lanes < usual + least:
+            raise ArgumentError(
+                f"a search for placements needs {usual + least:,} lanes here, as many as run at once and those of a "
+                f"trial, and this run has {self._lanes:,}; settle one, such as flat/8/all, or leave it out"
+            )
 
     @property
     def has_pace(self) -> bool:
@@ -363,17 +378,29 @@ class Tuner:
     def learn(self, place: Placement, ratio: float) -> None:
         """Note how fast the program is in a placement, as a multiple of the usual one."""
         if place != USUAL and math.isfinite(ratio):
-            self.known.ratios[place] = ratio
+            self.known.ratios[place] = self._news[place] = ratio
 
     def save(self, *, over: bool = False) -> None:
         """Remember for later runs, if there is anything new that is worth a file; if a run is `over`, all that is."""
         grown = abs(self.known.purse - self._saved_purse) > (0.0 if over else _WORTH_SAVING)
-        if grown or self._saved != len(self.known.ratios):
+        if grown or self._news:
+            self._take_in_others()
             default_cache().put(self._key, self.known.as_text().encode())
-            self._note_saved()
+            self._news, self._saved_purse = {}, self.known.purse
 
-    def _note_saved(self) -> None:
-        self._saved, self._saved_purse = len(self.known.ratios), self.known.purse
+    def _stored(self) -> Known | None:
+        stored = default_cache().get(self._key)
+        return None if stored is None else read_known(stored.decode(errors="replace"))
+
+    def _take_in_others(self) -> None:
+        """Add what other processes have saved since this one last read or wrote."""
+        others, best = self._stored(), self.known.best()
+        if others is None:
+            return
+        self.known.ratios = self.known.ratios | others.ratios | self._news
+        self.known.purse += others.purse - self._saved_purse
+        if self.known.best() != best:  # which measured calls were compared with
+            self._call = self._doubt = None
 
     def explain(self) -> list[str]:
         """Lines that say which placement was chosen and why."""
@@ -385,9 +412,8 @@ class Tuner:
         else:
             why = "the usual one; no other has been tried yet"
         lines = [f"placement: {best}, {why}"]
-        here = self.best(self._lanes)
-        if here != best:
-            lines.append(f"  {here} for {self._lanes:,} lanes: so few are spread over more warps")
+        if self.here != best:
+            lines.append(f"  {self.here} for {self._lanes:,} lanes: so few are spread over more warps")
         for place, ratio in sorted(known.ratios.items(), key=lambda one: -one[1]):
             lines.append(f"  {ratio:5.2f}x {place}{' (tried in this run)' if place in self._tried else ''}")
         untried = [str(place) for place in known.untried(self._reach)]

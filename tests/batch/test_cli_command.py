@@ -154,6 +154,9 @@ MISTAKES = {
     "--dir a:/x app.wasm": "--dir a:/x: there is no such directory; write HOST::GUEST for another name in the program",
     "--stdin {} app.wasm": "--stdin {} is the file of a lane, and there are none; write --each-file GLOB beside it",
     "--dir app.wasm app.wasm": "--dir app.wasm: that is no directory; name one that the program may use",
+    "--stats --placement search app.wasm": (
+        "--stats slows lanes, which says nothing of placements; leave it out, or --placement search"
+    ),
     "--keep-going --fail-fast app.wasm": "--keep-going and --fail-fast contradict each other; leave one of them out",
     "ap.wasm": "there is no program 'ap.wasm'; did you mean 'app.wasm'?",
     ".": "'.' is a directory; give the path of a .wasm file, or of a static AArch64 program of Linux",

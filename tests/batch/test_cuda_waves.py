@@ -7,9 +7,9 @@ import pytest
 
 from lanewise.batch import cuda_engine, cuda_wave
 from lanewise.batch.cuda_engine import CudaWaves
-from lanewise.errors import OutOfMemoryError
+from lanewise.errors import CompileError, OutOfMemoryError
 from lanewise.wasm.placement import Placement
-from lanewise.wasm.tuning import Turn
+from lanewise.wasm.tuning import Reach, Tuner, Turn
 
 
 class FakeWave:
@@ -52,7 +52,7 @@ def waves(*running: FakeWave, left: int, free: int = 0) -> CudaWaves:
     service = SimpleNamespace(stopping=False)
     made._waves = [(wave, service) for wave in running]
     made._left, made._no_room, made._reinforced = left, False, -1.0
-    made._together, made._copied, made._copies = False, 0, SimpleNamespace(size=100)
+    made._together, made._copied, made._copies, made._waited = False, 0, SimpleNamespace(size=100), 0.0
     made._slots = SimpleNamespace(place=Placement(), count=32)
     for wave in running:
         wave.free = free
@@ -213,3 +213,45 @@ def test_without_memory_for_another_placement_nothing_is_tried_until_a_wave_is_o
     first.over = True
     made.wait(0.05)
     assert not made._no_room
+
+
+def test_a_trial_whose_code_cannot_be_made_ends_no_run(clock, tmp_path, monkeypatch):
+    """It is tried no more, and its lanes live where they would have lived without it."""
+    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(tmp_path))
+    threads, program = 64, ("process", b"a program")
+    few_registers = Placement(registers=32)
+    tuner = Tuner(program, "a GPU", Reach(threads, words=False), search=True)
+    made = waves(left=100 * threads)
+    del made._slots
+    made._settled, made._tuner, made._turn = None, tuner, None
+    made._device = SimpleNamespace(wait=lambda: None)
+    made.program = SimpleNamespace(team=0)
+
+    def make(place, *, wait):
+        if place == few_registers:
+            raise CompileError("ptxas refused the code")
+        return SimpleNamespace(place=place, count=threads)
+
+    made._make_slots = make
+    lived = []
+    while made._left:
+        count = made.next_wave(made._left)
+        lived.append(made._slots.place)
+        tuner.took(made._turn, count * 1e-3, made._preparing)
+        made._left, made._turn = made._left - count, None
+    assert tuner.known.ratios[few_registers] == 0.0
+    assert {Placement(), Placement("flat", 2)} <= set(lived)
+    tuner.save()
+    assert Tuner(program, "a GPU", Reach(threads, words=False)).known.ratios[few_registers] == 0.0
+
+
+def test_code_that_cannot_be_made_ends_a_run_if_it_is_no_trial(clock):
+    made = waves(left=5)
+    made._settled, made._turn = Placement("flat"), None
+
+    def make(place, *, wait):
+        raise CompileError("ptxas refused the code")
+
+    made._make_slots = make
+    with pytest.raises(CompileError):
+        made.next_wave(5)

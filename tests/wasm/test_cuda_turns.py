@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lanewise.errors import CompileError
+from lanewise.errors import ArgumentError, CompileError
 from lanewise.wasm import cuda_lanes
-from lanewise.wasm.build import gpu_build
+from lanewise.wasm.build import check_timeout, gpu_build, host_build
 from lanewise.wasm.cuda_lanes import CudaLanes
 from lanewise.wasm.placement import Placement
 from lanewise.wasm.tuning import Reach, Tuner
@@ -156,3 +156,11 @@ def test_what_is_unrolled_notes_where_it_stores(unrolls, asked, marks):
     placed = made._placed(Placement("words", unrolled=True))
     assert (placed.unrolled, placed.marks) == (unrolls, marks)
     assert made._placed(Placement("words")).marks == asked
+
+
+def test_a_time_limit_that_no_lane_would_hear_of_is_refused():
+    with pytest.raises(ArgumentError, match="leave meter or timeout out"):
+        check_timeout(gpu_build(meter="off"), 1.0)
+    check_timeout(gpu_build(meter="off"), None)
+    check_timeout(gpu_build(meter="stop"), 1.0)
+    check_timeout(host_build(meter="off"), 1.0)  # whose threads are stopped by the system

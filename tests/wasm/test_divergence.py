@@ -6,8 +6,9 @@ import wasmtime
 
 import lanewise as lw
 from lanewise.wasm import state
-from lanewise.wasm.build import Build
+from lanewise.wasm.build import Build, gpu_build
 from lanewise.wasm.divergence import Divergence, divergence_of
+from lanewise.wasm.lanes import LaneProgram
 
 ROUNDS = wasmtime.wat2wasm("""(module (memory 1 1) (func (export "run") (param i32) (result i32)
   (loop $again
@@ -30,6 +31,31 @@ def test_what_lanes_counted_is_summed_up(layout, shape):
 def test_without_loops_there_is_nothing_to_say():
     assert Divergence().active == 0
     assert str(Divergence()) == "divergence: no loop was counted"
+
+
+PLAIN = wasmtime.wat2wasm("""(module (func (export "run") (param i32) (result i32) (local i32)
+  (loop $again (br_if $again (i32.lt_u (local.tee 1 (i32.add (local.get 1) (i32.const 1))) (local.get 0))))
+  (local.get 1)))""")
+
+
+@pytest.mark.parametrize("stats", [False, True])
+def test_functions_that_need_no_instance_have_one_to_count_in(stats):
+    module = lw.load(PLAIN).model
+    program = LaneProgram(module, 0, gpu_build(lanes=True, stats=stats), (False,))
+    assert program.plain != stats
+    assert sum("call void @lw.sample(" in part.ir for part in program.parts(1)) == stats
+
+
+def test_rounds_of_functions_that_need_no_instance_are_counted(device):
+    function = lw.load(PLAIN).func("run", device=device, stats=True)
+    assert function(np.arange(1, LANES + 1, dtype=np.int32)).tolist() == list(range(1, LANES + 1))
+    assert function.divergence.lane_rounds == (0 if device.name == "cpu" else LANES * (LANES + 1) // 2)
+
+
+def test_functions_that_need_no_instance_live_nowhere(device):
+    function = lw.load(PLAIN).func("run", device=device)
+    assert function.placement == ""
+    assert function.explain().startswith("placement: none; ")
 
 
 @pytest.mark.parametrize("place", ["interleaved/32/all", "flat/8/all"])

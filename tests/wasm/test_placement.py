@@ -76,6 +76,19 @@ def test_a_placement_is_text(given):
         lw.load(PROGRAMS["json"].path).func("run", device="cpu", placement=given)
 
 
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"placement": "words/32/all", "layout": "flat"}, "layout and placement both say how memory lies"),
+        ({"placement": "search", "layout": "flat"}, "layout and placement both say how memory lies"),
+        ({"placement": "search", "stats": True}, "search without stats"),
+    ],
+)
+def test_choices_that_contradict_each_other_are_refused(choices, sentence):
+    with pytest.raises(lw.ArgumentError, match=sentence):
+        lw.load(PROGRAMS["json"].path).func("run", device="cpu", **choices)
+
+
 @pytest.mark.parametrize("given", [5, "flat/8/all"])
 def test_what_is_tried_is_a_list(given):
     with pytest.raises(lw.ArgumentError, match="placements is a list of placements"):

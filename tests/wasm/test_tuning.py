@@ -1,9 +1,11 @@
 """Placements are tried with real lanes, for little of a run's time, and the best is remembered."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
+import lanewise as lw
 from lanewise.wasm.placement import FIT, Placement, parse_placement
 from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, candidates, read_known, variants
 
@@ -51,6 +53,45 @@ def test_a_long_run_tries_others_and_goes_on_with_the_best():
 def test_trials_cost_a_few_percent_at_most_however_bad_they_are():
     _, seconds, lost = run(tuner(), 300 * THREADS, dict.fromkeys(candidates(THREADS), 0.003))
     assert 0 < lost < 0.05 * seconds
+
+
+def test_no_trial_is_made_on_credit():
+    """What it may cost has been saved by earlier runs, or is a small part of this one."""
+    dear = [Turn(place, THREADS, trial=True) for place in candidates(THREADS) if place.resident is None]
+    tuned = tuner()
+    assert not any(turn in dear for turn in run(tuned, 40 * THREADS, {})[0])
+    tuned.known.purse = 1e3
+    assert any(turn in dear for turn in run(tuned, 40 * THREADS, {})[0])
+
+
+def test_what_trials_cost_beyond_what_was_feared_is_paid_back_before_the_next():
+    """However bad they are: over many runs they cost a few percent, and one trial at most that is not paid yet."""
+    slow = 20e-3
+    paces = dict.fromkeys((*candidates(THREADS), *variants(USUAL, THREADS)), slow)
+    total, lost, worst = 0.0, 0.0, THREADS * slow
+    for count in range(600):
+        _, seconds, more = run(tuner(), 80 * THREADS, paces)
+        total, lost = total + seconds, lost + more
+        assert lost <= 0.03 * total + worst, f"after {count + 1} runs"
+    assert lost > 5 * worst
+
+
+def test_what_processes_learn_beside_each_other_is_all_kept():
+    """Whoever saves last: a process that lives long has read what was known before others learned more."""
+    lives_long = tuner()
+    lives_long.begin(THREADS)
+    tuner().save()
+    run(tuner(), 1000 * THREADS, {FAST: 0.5e-3})
+    purse = tuner().known.purse
+    lives_long.learn(SLOW, 0.25)
+    lives_long.ran(100.0)
+    lives_long.save()
+    both = tuner().known
+    assert (both.best(), both.ratios[SLOW]) == (FAST, 0.25)
+    assert both.purse == pytest.approx(purse + 0.03 * 100.0)
+    assert lives_long.best(THREADS) == FAST
+    lives_long.save(over=True)
+    assert tuner().known == both  # nothing is added twice
 
 
 def test_each_run_measures_its_own_pace_first():
@@ -204,6 +245,10 @@ def test_programs_and_gpus_are_told_apart():
         '{"ratios": {"flat": 1}, "purse": 0, "pace": null}',
         '{"ratios": [], "purse": 0, "pace": null}',
         '{"ratios": {}, "purse": 0, "pace": "fast"}',
+        '{"ratios": {}, "purse": 0, "pace": -1.0}',
+        '{"ratios": {"flat/8/all": -1.0}, "purse": 0, "pace": null}',
+        '{"ratios": {}, "purse": 1' + 400 * "0" + ', "pace": null}',
+        "[" * 100_000,
     ],
 )
 def test_what_is_remembered_wrongly_is_forgotten(text):
@@ -265,6 +310,16 @@ def test_where_memory_is_short_fewer_lanes_are_a_trial():
     sizes = {turn.placement.resident for turn in trials}
     assert None in sizes
     assert THREADS // 8 not in sizes  # which is as many as without a limit
+
+
+def test_a_search_without_lanes_for_a_trial_is_refused():
+    """As many run at once as the GPU has threads, and the smallest trial has one warp of single lanes."""
+    least = THREADS + 32
+    for lanes, search, refused in ((least - 1, True, True), (least, True, False), (1, False, False)):
+        tuned = tuner(search=search)
+        tuned.begin(lanes)
+        with pytest.raises(lw.ArgumentError, match=f"needs {least:,} lanes") if refused else nullcontext():
+            tuned.check_search()
 
 
 def test_the_explanation_says_where_few_lanes_are():
