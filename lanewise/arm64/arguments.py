@@ -14,12 +14,22 @@ MEMORY_OPTION = "--memory; in Python memory=, or memory_size= of run_linux and P
 """What people set how much memory a lane has by."""
 
 
+_SHOWN = 60
+"""Characters of a value that a sentence has room for."""
+
+
+def shown(value: Any) -> str:
+    """A value in one line, or its beginning."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
 def whole(value: Any, what: str, least: int, most: int) -> int:
     """A whole number within limits."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise ArgumentError(f"{what} is {value!r}; it is a whole number") from None
+        raise ArgumentError(f"{what} is {shown(value)}; it is a whole number") from None
     if not least <= number <= most:
         raise ArgumentError(
             f"{what} is {number}; it is {least} or more" + (f", and {most} or less" if number > most else "")
@@ -27,11 +37,19 @@ def whole(value: Any, what: str, least: int, most: int) -> int:
     return number
 
 
+def yes_or_no(value: Any, what: str) -> bool:
+    """True or False, or what stands for them."""
+    try:
+        return bool(value)
+    except ValueError:  # as of arrays
+        raise ArgumentError(f"{what} is {shown(value)}; it is True or False") from None
+
+
 def memory_choice(value: Any) -> str:
     """Whether lanes share their memory."""
-    if value not in ("shared", "private"):
-        raise ArgumentError(f"memory is {value!r}; it is 'shared' or 'private'")
-    return str(value)
+    if not isinstance(value, str) or value not in ("shared", "private"):
+        raise ArgumentError(f"memory is {shown(value)}; it is 'shared' or 'private'")
+    return value
 
 
 def lane_number(value: Any, lanes: int) -> int:
@@ -39,7 +57,7 @@ def lane_number(value: Any, lanes: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise ArgumentError(f"a lane is a number, not {value!r}") from None
+        raise ArgumentError(f"a lane is a number, not {shown(value)}") from None
     if not 0 <= number < lanes:
         raise ArgumentError(f"there is no lane {number}: there are {lanes:,}, from 0 on")
     return number
@@ -47,6 +65,8 @@ def lane_number(value: Any, lanes: int) -> int:
 
 def content_of(data: Any, what: str) -> bytes:
     """The bytes of anything that has some."""
+    if isinstance(data, np.ndarray) and data.dtype.hasobject:  # whose bytes are addresses of this process
+        raise ArgumentError(f"{what} is an array of Python's objects; it is bytes, or an array of numbers")
     try:
         return data.tobytes() if isinstance(data, np.ndarray) else bytes(memoryview(data))
     except TypeError:
@@ -58,7 +78,7 @@ def listed(values: Any, what: str) -> list[Any]:
     try:
         return list(values)
     except TypeError:
-        raise ArgumentError(f"{what} is {values!r}; it is a list") from None
+        raise ArgumentError(f"{what} is {shown(values)}; it is a list") from None
 
 
 def address_range(address: Any, count: Any, size: int, start: int = 0) -> int:

@@ -11,7 +11,16 @@ from typing import Any, Literal
 import numpy as np
 
 from lanewise.arm64 import lane
-from lanewise.arm64.arguments import address_range, content_of, lane_number, listed, memory_choice, shaped, whole
+from lanewise.arm64.arguments import (
+    address_range,
+    content_of,
+    lane_number,
+    listed,
+    memory_choice,
+    shaped,
+    whole,
+    yes_or_no,
+)
 from lanewise.arm64.debugging import Debugger
 from lanewise.arm64.machine import HLT, REASONS, RUNNING
 from lanewise.arm64.result import ExecutionResult
@@ -195,7 +204,8 @@ class ParallelCPU:
 
     def set_flags_lane(self, number: int, n: bool, z: bool, c: bool, v: bool) -> None:
         """Set N, Z, C and V of a lane."""
-        self._set(number, lane.FLAGS, [bool(n) << 31 | bool(z) << 30 | bool(c) << 29 | bool(v) << 28])
+        bits = [yes_or_no(flag, name) for flag, name in ((n, "n"), (z, "z"), (c, "c"), (v, "v"))]
+        self._set(number, lane.FLAGS, [sum(bit << 31 - at for at, bit in enumerate(bits))])
 
     @property
     def registers(self) -> Array:
@@ -287,7 +297,7 @@ class ParallelCPU:
 
         Data are bytes, or an array of bytes with a row for each lane.
         """
-        if isinstance(data, np.ndarray) and data.ndim == 2:
+        if isinstance(data, np.ndarray) and data.ndim == 2 and number is None:
             if data.shape[0] != self._lanes or data.dtype != np.uint8 or not self._spacing:
                 raise ArgumentError(
                     f"data has the shape {data.shape} and the type {data.dtype}; rows are for lanes with memory of "
@@ -305,7 +315,7 @@ class ParallelCPU:
             self.write_memory_everywhere(address, content)
             return
         self._drop_translation(address, len(content))
-        for one in range(self._lanes) if every else (number or 0,):
+        for one in range(self._lanes) if every else (0 if number is None else number,):
             self.runner.write(self._place(address, len(content), one), content)
 
     def write_memory_everywhere(self, address: int, data: bytes) -> None:
@@ -322,7 +332,7 @@ class ParallelCPU:
 
     def read_memory_all(self, address: int, count: int) -> Array:
         """The same bytes of each lane's own memory, a row for each."""
-        lanes = self._lanes if self._spacing else 1
+        count, lanes = whole(count, "count", 0, self._size), self._lanes if self._spacing else 1
         rows = self.runner.read_all([(self._place(address, count, one), count) for one in range(lanes)])
         return np.frombuffer(b"".join(rows), np.uint8).reshape(lanes, count).copy()
 

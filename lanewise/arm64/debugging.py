@@ -86,10 +86,9 @@ class Debugger:
 
     def trace(self, count: int) -> None:
         """Remember the last instructions of each lane: so many from now on."""
-        self._length = whole(count, "count", 1, _MOST_TRACED)
-        lanes = self._cpu.get_num_lanes()
-        self._traces = self._cpu.device.zeros((lanes, 2 * self._length + 1), np.uint64)
-        self._block = None
+        length, lanes = whole(count, "count", 1, _MOST_TRACED), self._cpu.get_num_lanes()
+        self._traces = self._cpu.device.zeros((lanes, 2 * length + 1), np.uint64)  # may fail: then all is as it was
+        self._length, self._block = length, None
 
     def get_lane_trace(self, number: int) -> list[Instruction]:
         """The last instructions that a lane ran, the latest last; one that stopped the lane among them."""

@@ -63,25 +63,27 @@ def under_lanewise(path: Path, rounds: int, lanes: int, device: str | Device, tr
     """
     cpu, program = loaded(path, rounds, lanes, device)
     if translated:
-        _translated(cpu, program, [program.entry])
+        translate_program(cpu, program, [program.entry])
         cpu.execute(_SHORT)
         entries = [program.entry, *(at for at, count in cpu.untranslated().items() if count >= _OFTEN)]
         cpu, program = loaded(path, rounds, lanes, device)
-        _translated(cpu, program, entries)
+        translate_program(cpu, program, entries)
     cpu.prepare()
     result = cpu.execute(_NEVER)
     if set(result.stop_reasons) != {"svc"}:
         raise WrongResultError(f"benchmark arm64: {path.name} ended by {set(result.stop_reasons)} on {cpu.device.name}")
-    return Run(result.total_cycles, result.elapsed_seconds, tuple(_written(cpu, lane) for lane in range(min(lanes, 4))))
+    return Run(result.total_cycles, result.elapsed_seconds, tuple(written(cpu, lane) for lane in range(min(lanes, 4))))
 
 
-def _translated(cpu: lw.ParallelCPU, program: Program, entries: list[int]) -> None:
+def translate_program(cpu: lw.ParallelCPU, program: Program, entries: list[int]) -> None:
+    """Have all code of a program translated that is reached from some addresses."""
     code = [one for one in program.segments if one.executable]
     first, end = min(one.address for one in code), max(one.address + one.size for one in code)
     cpu.translate(first // 4 * 4, (end - first) // 4 * 4, entries)
 
 
-def _written(cpu: lw.ParallelCPU, number: int) -> bytes:
+def written(cpu: lw.ParallelCPU, number: int) -> bytes:
+    """What a lane is about to write."""
     _, address, count = (int(one) for one in cpu.get_lane_registers(number)[:3])
     return cpu.read_memory(address, count, number)
 

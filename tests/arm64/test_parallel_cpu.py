@@ -199,6 +199,9 @@ def test_lanes_with_memory_of_their_own_do_not_see_each_others(private):
     assert rows[:, 0].tolist() == [1, 9, 17]
     assert rows[:, 8].tolist() == [0, 77, 0]
     assert private.read_memory(520, 1, 1) == b"M"
+    private.write_memory(512, np.full((2, 4), 7, np.uint8), 1)  # all of it is for that lane
+    assert private.read_memory_all(512, 8)[:, 0].tolist() == [1, 7, 17]
+    assert private.read_memory_all(512, True).tolist() == [[1], [7], [17]]
 
 
 @pytest.mark.parametrize("memory", ["shared", "private"])
@@ -387,6 +390,19 @@ def test_the_last_instructions_of_a_lane_are_remembered(cpu):
     assert str(trace[0]) == "0xc: f1000400  subs x0, x0, #1"
 
 
+def test_a_trace_without_memory_for_it_leaves_the_one_before(cpu, monkeypatch):
+    """Else lanes would write entries of one length where there is room for those of another."""
+    cpu.debugger.trace(2)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(cpu.device), "zeros", lambda *given: (_ for _ in ()).throw(lw.OutOfMemoryError("none")))
+        with pytest.raises(lw.OutOfMemoryError):
+            cpu.debugger.trace(3)
+    cpu.debugger.add_breakpoint(20)
+    cpu.set_pc_all(0)
+    cpu.execute(100_000)
+    assert [one.address for one in cpu.debugger.get_lane_trace(4)] == [12, 16]
+
+
 def test_a_disassembly_shows_where_a_lane_is(cpu):
     cpu.set_pc_lane(2, 16)
     assert cpu.debugger.where(2, before=1, after=1).splitlines() == [
@@ -420,6 +436,10 @@ def test_without_a_disassembler_it_is_said_how_to_get_one(cpu, monkeypatch):
         (lambda: lw.ParallelCPU(1, 66), "memory_size is 66; it must be a multiple of 4, the size of an instruction"),
         (lambda: lw.ParallelCPU(1, device=5), "device is 5; it is a name such as 'cpu', or a device"),
         (lambda: lw.ParallelCPU(1, 4096, "own"), "memory is 'own'; it is 'shared' or 'private'"),
+        (
+            lambda: lw.ParallelCPU(1, 4096, np.array(["shared", "private"])),
+            "memory is array(['shared', 'private'], dtype='<U7'); it is 'shared' or 'private'",
+        ),
         (lambda: lw.ParallelCPU(1, device="null"), "the device null runs nothing; write cpu or cuda"),
     ],
 )
@@ -467,6 +487,20 @@ def test_lanes_that_cannot_be_had_are_refused(call, said):
         ),
         (lambda cpu: setattr(cpu, "pcs", [0.5] * 5), "pcs are of type float64; they are whole numbers"),
         (lambda cpu: cpu.write_memory(0, np.zeros((5, 4), np.uint8)), None),
+        (
+            lambda cpu: cpu.write_memory(0, np.array([None, 3], object)),
+            "data is an array of Python's objects; it is bytes, or an array of numbers",
+        ),
+        (lambda cpu: cpu.write_memory(0, b"ab", ""), "a lane is a number, not ''"),
+        (lambda cpu: cpu.write_memory(0, b"ab", []), "a lane is a number, not []"),
+        (lambda cpu: cpu.write_memory_u32(0, 1, np.array([0, 1])), "a lane is a number, not array([0, 1])"),
+        (
+            lambda cpu: cpu.get_lane_registers(np.zeros((30, 30), np.uint8)),
+            f"a lane is a number, not array([[{'0, ' * 16}0, 0...",
+        ),
+        (lambda cpu: cpu.read_memory_all(0, 5000), None),
+        (lambda cpu: cpu.read_memory_all(0, "8"), "count is '8'; it is a whole number"),
+        (lambda cpu: cpu.set_flags_lane(0, np.array([1, 0]), 0, 0, 0), "n is array([1, 0]); it is True or False"),
         (lambda cpu: cpu.write_memory(0, "abc"), "data is str; it is bytes, or an array"),
         (lambda cpu: cpu.load_program(None), "program is NoneType; it is bytes, or an array"),
         (lambda cpu: cpu.set_registers_lane(0, 5), "registers is 5; it is a list"),
