@@ -79,7 +79,8 @@ class Hand:
 
 
 def redrawn(desktop: ui.Desktop, time: int) -> np.ndarray:
-    """The screen when all of it is drawn anew."""
+    """The screen when all of it is laid out and drawn anew."""
+    desktop.machine.lay_out_anew()
     desktop.machine.change_state(full_redraw=1)
     desktop.step(time)
     return desktop.pixels()

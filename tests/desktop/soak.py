@@ -1,4 +1,5 @@
-"""Random input for minutes, by hand: no trap, no frame that differs between devices or from drawing all of it.
+"""Random input for minutes, by hand: no trap, no frame that differs between devices or from laying out and drawing all
+of it.
 
     python tests/desktop/soak.py --minutes 10 --device cuda
 

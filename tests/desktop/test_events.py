@@ -1,7 +1,7 @@
 """What people do with the pointer and the keyboard, and what widgets make of it."""
 
 import pytest
-from hand import Hand
+from hand import Hand, redrawn
 
 from lanewise.desktop import limits, ui
 from lanewise.errors import ArgumentError
@@ -402,6 +402,33 @@ def test_a_window_is_moved_resized_raised_and_closed(device):
     hand.wait()
     assert front.box[2:] == (0, 0)
     assert hand.kinds(front) == ["close"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"x": 50, "y": 40},
+        {"x": 50, "y": 40, "margin": 20},
+        {"inset": ("auto", 60, 80, "auto")},
+        {"inset": ("10%", "auto", "auto", "10%")},
+        {"inset": 0, "margin": "auto"},
+        {"position": "relative", "inset": "auto"},
+    ],
+)
+def test_a_window_that_was_moved_or_resized_stays_when_all_is_laid_out(device, said):
+    tabs = ui.Tabs({"One": ui.Label("a"), "Two": ui.Label("b")})
+    window = ui.Window("Test", tabs, width=200, height=160, **said)
+    hand = Hand(ui.Desktop(window, width=480, height=360, device=device, groups="one"))
+    x, y = window.box[:2]
+    hand.drag((x + 30, y + 10), (x + 50, y + 25))
+    assert window.box == (x + 20, y + 15, 200, 160)
+    hand.click(tabs.tabs[1])
+    hand.wait()
+    assert window.box == (x + 20, y + 15, 200, 160)
+    hand.drag((x + 215, y + 170), (x + 235, y + 180))
+    assert window.box == (x + 20, y + 15, 220, 170)
+    redrawn(hand.desktop, hand.time)
+    assert window.box == (x + 20, y + 15, 220, 170)
 
 
 def test_a_text_of_the_host_is_laid_out_though_an_event_asks_for_layout_too(make):

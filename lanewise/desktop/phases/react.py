@@ -7,7 +7,16 @@ from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
 from lanewise.desktop.choosing import choose_line, choose_row, drag_thumb, open_popup, tell, type_in_list
 from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
-from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE, LEFT, TOP
+from lanewise.desktop.layout.keywords import (
+    DISPLAY_FLEX,
+    DISPLAY_NONE,
+    LEFT,
+    POSITION_ABSOLUTE,
+    TOP,
+    UNIT_AUTO,
+    UNIT_PX,
+)
+from lanewise.desktop.layout.rechecking import mark_dirty
 from lanewise.desktop.limits import REACH_ACROSS, REACH_DOWN, SMALLEST_WINDOW
 from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, FrameState, InputEvent
@@ -177,6 +186,23 @@ def type_key(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, code: u32, number
 
 
 @device
+def lie_at(desk: Ptr[Desk], me: u32, x: f32, y: f32):
+    """Window `me` lies there at once, and in every layout from now on, whatever its style has said of its place."""
+    box = desk.boxes + me
+    style = desk.styles + me
+    box.x = x
+    box.y = y
+    style.position = u8(POSITION_ABSOLUTE)
+    for side in range(u32(4)):
+        style.margin[side].value = 0.0
+        style.margin[side].unit = UNIT_PX
+        style.inset[side].unit = UNIT_PX if side == LEFT or side == TOP else u32(UNIT_AUTO)
+    style.inset[LEFT].value = x
+    style.inset[TOP].value = y
+    mark_dirty(desk.layout, i32(me))
+
+
+@device
 def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, action: u32):
     """The title bar or the grip of window `me` is held: the window goes with the pointer, or grows with it."""
     widget = desk.widgets + me
@@ -190,15 +216,14 @@ def move_window(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32, a
             widget.grab_x = x - box.x
             widget.grab_y = y - box.y
         else:
-            box.x = min(max(x - widget.grab_x, REACH_ACROSS - box.width), f32(desk.width) - REACH_ACROSS)
-            box.y = min(max(y - widget.grab_y, 0.0), f32(desk.height) - REACH_DOWN)
-            style.inset[LEFT].value = box.x
-            style.inset[TOP].value = box.y
+            left = min(max(x - widget.grab_x, REACH_ACROSS - box.width), f32(desk.width) - REACH_ACROSS)
+            lie_at(desk, me, left, min(max(y - widget.grab_y, 0.0), f32(desk.height) - REACH_DOWN))
     elif kind == numbers.GRIP:
         if action == PRESS:
             widget.grab_x = box.width - x
             widget.grab_y = box.height - y
         else:
+            lie_at(desk, me, box.x, box.y)  # its upper left corner stays, whichever side it was placed by
             style.size[0].value = max(x + widget.grab_x, f32(SMALLEST_WINDOW))
             style.size[1].value = max(y + widget.grab_y, f32(SMALLEST_WINDOW))
             ask_for_layout(desk, me)
