@@ -140,6 +140,28 @@ def test_only_tiles_that_changed_are_sent(device):
     asyncio.run(story())
 
 
+def test_a_viewer_that_goes_lets_go_of_what_it_drags(device):
+    async def story():
+        async with serving(device) as served, watching(served) as other:
+            await other.take(lambda: other.messages > 0)
+            x, y, _, _ = served.window.box
+            async with watching(served) as copy:
+                await copy.socket.send_json({"event_type": "pointer_down", "x": x + 30, "y": y + 10, "button": 1})
+                await copy.socket.send_json({"event_type": "pointer_move", "x": x + 50, "y": y + 20})
+                await other.take(lambda: served.window.box[:2] == (x + 20, y + 10))
+            held = lambda: served.desktop.last.state["captured"] >= 0  # noqa: E731
+            async with asyncio.timeout(20):
+                while held():
+                    await asyncio.sleep(0.01)
+            await other.socket.send_json({"event_type": "pointer_down", "x": x + 50, "y": y + 20, "button": 1})
+            async with watching(served):
+                pass  # one that goes without having pressed anything takes nothing out of another's hand
+            await other.socket.send_json({"event_type": "pointer_move", "x": x + 60, "y": y + 20})
+            await other.take(lambda: served.window.box[:2] == (x + 30, y + 10))
+
+    asyncio.run(story())
+
+
 def test_a_viewer_gets_no_pixels_before_there_is_a_frame(device):
     async def story():
         async with serving(device, running=False) as served, watching(served) as copy:

@@ -32,6 +32,9 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 COPIED = "copied"
+PRESSES, RELEASES = "pointer_down", "pointer_up"
+RELEASE = {"event_type": RELEASES, "x": -1, "y": -1, "button": 1}
+"""Lets go of what is held where it is no click; the page says the same of a press that the browser takes away."""
 A_MOMENT = 0.005
 """Seconds, less than frames are apart."""
 Found = TypeVar("Found")
@@ -147,6 +150,8 @@ class Page:
                     await self._hear(viewer, message.data)
         finally:
             sending.cancel()
+            if viewer.holds:  # or the next viewer's pointer, which nobody presses, would drag what this one held
+                self.runner.send(RELEASE)
             self.screen.viewers.discard(viewer)
             self.runner.watch(len(self.screen.viewers))
         return socket
@@ -171,6 +176,8 @@ class Page:
         elif len(typed) <= 1:  # a key types one character; a text is pasted
             with contextlib.suppress(ArgumentError):
                 self.runner.send(event)
+                if kind in (PRESSES, RELEASES) and event["button"] == 1:
+                    viewer.holds = kind == PRESSES
 
     async def _between_frames(self, work: Callable[[], Found]) -> Found:
         """Have the desktop's thread do something and wait for it: so a viewer has one thing done at a time."""

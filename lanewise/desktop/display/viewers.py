@@ -48,6 +48,8 @@ class Viewer:
         self.ready = asyncio.Event()
         self.taken = asyncio.Event()
         self.sent = 0
+        self.holds = False
+        """Whether its button is down, by which something may be dragged."""
 
     async def send(self) -> None:
         """Send what is unseen, message by message, until the socket closes or the browser is gone."""
