@@ -1,10 +1,12 @@
 """Lists and menus on the device: which row or line is chosen, how a list scrolls, where a popup opens; and notices."""
 
 from lanewise.desktop import numbers
+from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE
 from lanewise.desktop.limits import NOTICES_PER_EVENT
+from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk
-from lanewise.desktop.tree import scroll_limit
-from lanewise.lang import Ptr, device, f32, i32, rint, u32
+from lanewise.desktop.tree import scroll_limit, whole_of
+from lanewise.lang import Ptr, device, f32, i32, rint, u8, u32
 
 LIST_MARGIN = 6.0
 """Pixels between the edge of a list and its rows."""
@@ -16,12 +18,22 @@ POPUP_GAP = 4.0
 def tell(desk: Ptr[Desk], me: u32, number: u32, kind: u32, value: f32, detail: u32):
     """Note what an event did, for handlers and the host; the first notice of an event, then a second."""
     at = number * NOTICES_PER_EVENT
-    if desk.scratch.notices[at].kind != 0 and desk.scratch.notices[at].widget == me:
+    told = whole_of(desk, me)
+    if desk.scratch.notices[at].kind != 0 and desk.scratch.notices[at].widget == told:
         at += 1
-    desk.scratch.notices[at].widget = me
+    desk.scratch.notices[at].widget = told
     desk.scratch.notices[at].value = value
     desk.scratch.notices[at].detail = detail
     desk.scratch.notices[at].kind = kind
+
+
+@device
+def show_page(desk: Ptr[Desk], page: u32, shown: bool):
+    """Show a page of tabs, or take it away."""
+    widget = desk.widgets + page
+    widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
+    (desk.styles + page).display = u8(DISPLAY_FLEX if shown else DISPLAY_NONE)
+    ask_for_layout(desk, page)
 
 
 @device(inline=False)
@@ -84,13 +96,18 @@ def choose_line(desk: Ptr[Desk], me: u32, line: f32, number: u32):
     widget = desk.widgets + me
     chosen = min(max(line, 0.0), f32(widget.row_count) - 1.0)
     if chosen != widget.value:
-        item = desk.widgets + (
-            (desk.links + widget.target).first_child + i32(chosen)
-        )  # a popup's lines are numbered on
-        widget.text = item.text
-        widget.length = item.length
-        widget.value = chosen
+        show_line(desk, me, u32((desk.links + widget.target).first_child) + u32(chosen))  # they are numbered on
         tell(desk, me, number, numbers.CHANGED, chosen, 0)
+
+
+@device
+def show_line(desk: Ptr[Desk], me: u32, line: u32):
+    """Menu `me` shows this line of its popup as the chosen one."""
+    widget = desk.widgets + me
+    item = desk.widgets + line
+    widget.text = item.text
+    widget.length = item.length
+    widget.value = item.value
 
 
 @device

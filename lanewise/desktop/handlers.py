@@ -7,12 +7,13 @@ different windows run at the same time, one lane each, and must leave each other
 """
 
 from lanewise.desktop import numbers
+from lanewise.desktop.choosing import show_line, show_page
 from lanewise.desktop.colours import mix
 from lanewise.desktop.limits import MAX_NOTICES
 from lanewise.desktop.phases.arrange import ask_for_layout
 from lanewise.desktop.state import Desk, Notice
 from lanewise.desktop.strips import segment_distance
-from lanewise.lang import Ptr, atomic_add, device, f32, i32, u32
+from lanewise.lang import Ptr, atomic_add, device, f32, i32, rint, u32
 
 WARP = 1
 """The warp of the group that runs handlers."""
@@ -21,8 +22,31 @@ DIGITS = 12
 
 @device
 def value_of(desk: Ptr[Desk], number: u32) -> f32:
-    """A widget's value: 0 or 1 for what can be checked, the row of a list, the place of a slider."""
-    return (desk.widgets + number).value
+    """A widget's value: 0 or 1 for what can be checked, the row of a list, the line of a menu, the page of tabs."""
+    holder = value_holder(desk, number)
+    widget = desk.widgets + holder
+    if can_be_checked(widget.kind):
+        return f32(widget.flags & numbers.CHECKED != 0)
+    return widget.value
+
+
+@device
+def value_holder(desk: Ptr[Desk], number: u32) -> u32:
+    """The widget that has the value: the button of a menu, the one of some tabs that is chosen, else the widget."""
+    kind = (desk.widgets + number).kind
+    at = i32(number)
+    if kind == numbers.CHOICE or kind == numbers.TABS:
+        at = (desk.links + at).first_child
+    if kind == numbers.TABS:
+        at = (desk.links + at).first_child
+        while (desk.widgets + at).flags & numbers.CHECKED == 0:
+            at = (desk.links + at).next_sibling
+    return u32(at)
+
+
+@device
+def can_be_checked(kind: u32) -> bool:
+    return kind == numbers.CHECKBOX or kind == numbers.SWITCH or kind == numbers.RADIO
 
 
 @device
@@ -35,11 +59,58 @@ def target_of(desk: Ptr[Desk], number: u32) -> u32:
 
 @device
 def set_value(desk: Ptr[Desk], number: u32, value: f32):
-    """Give a widget a value, within its limits; what can be checked is checked from 1 on."""
+    """Give a widget a value, within its limits; what can be checked is checked from 1 on.
+
+    Of a menu and of tabs it is a line and a page, or the nearest that there is.
+    """
+    holder = value_holder(desk, number)
+    widget = desk.widgets + holder
+    if can_be_checked(widget.kind):
+        check(desk, holder, value >= 1.0)
+    elif widget.kind == numbers.MENU:
+        lines = (desk.links + widget.target).first_child
+        show_line(desk, holder, u32(lines) + nearest_of(widget.row_count, value))
+    elif widget.kind == numbers.TAB:
+        choose_page(desk, holder, value)
+    else:
+        widget.value = min(max(value, widget.minimum), widget.maximum) if widget.maximum > widget.minimum else value
+
+
+@device
+def nearest_of(count: u32, value: f32) -> u32:
+    """The number below `count` that is nearest to a value."""
+    return u32(rint(min(max(value, 0.0), f32(count) - 1.0)))
+
+
+@device
+def check(desk: Ptr[Desk], number: u32, on: bool):
+    """Check a widget or not; of radio buttons one that is checked takes it from the others of its group."""
     widget = desk.widgets + number
-    widget.value = min(max(value, widget.minimum), widget.maximum) if widget.maximum > widget.minimum else value
-    if widget.kind == numbers.CHECKBOX or widget.kind == numbers.SWITCH:
-        widget.flags = widget.flags | numbers.CHECKED if value >= 1.0 else widget.flags & ~u32(numbers.CHECKED)
+    if on and widget.kind == numbers.RADIO:
+        for other in range(desk.frame.widgets):
+            mate = desk.widgets + other
+            if mate.kind == numbers.RADIO and mate.group == widget.group:
+                mate.flags &= ~u32(numbers.CHECKED)
+    widget.flags = widget.flags | numbers.CHECKED if on else widget.flags & ~u32(numbers.CHECKED)
+
+
+@device
+def choose_page(desk: Ptr[Desk], chosen: u32, page: f32):
+    """Show one page of the tabs of which this one is chosen, and take the others away."""
+    first = (desk.links + (desk.links + chosen).parent).first_child
+    count = u32(0)
+    tab = first
+    while tab >= 0:
+        count += 1
+        tab = (desk.links + tab).next_sibling
+    wanted = nearest_of(count, page)
+    tab = first
+    while tab >= 0:
+        widget = desk.widgets + tab
+        seen = u32(widget.value) == wanted
+        widget.flags = widget.flags | numbers.CHECKED if seen else widget.flags & ~u32(numbers.CHECKED)
+        show_page(desk, u32(widget.target), seen)
+        tab = (desk.links + tab).next_sibling
 
 
 @device

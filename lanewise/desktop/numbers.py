@@ -89,6 +89,10 @@ GRIP = 22
 """The corner by which a window is resized."""
 PAGE = 23
 """What a tab shows."""
+CHOICE = 24
+"""A menu as people have it: the button that opens its popup, and the popup."""
+TABS = 25
+"""A row of tabs, and their pages."""
 
 # Flags of widgets.
 HIDDEN = 1

@@ -31,6 +31,18 @@ def target_of(desk: Ptr[Desk], hit: i32) -> i32:
     return -1
 
 
+@device
+def whole_of(desk: Ptr[Desk], number: u32) -> u32:
+    """The widget that people know: a menu for its button, tabs for one of them, else the widget itself."""
+    kind = (desk.widgets + number).kind
+    at = i32(number)
+    if kind == numbers.MENU or kind == numbers.TAB:
+        at = (desk.links + at).parent
+    if kind == numbers.TAB:
+        at = (desk.links + at).parent
+    return u32(at)
+
+
 @device(inline=False)
 def scroller_of(desk: Ptr[Desk], hit: i32) -> i32:
     """The nearest widget around `hit` whose content is higher than itself; -1 for none."""

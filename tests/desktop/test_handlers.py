@@ -37,6 +37,14 @@ def draw(desk: Ptr[Desk], event: Ptr[Notice]):
     paint_line(desk, event, 2.0, 0xFF0000FF)
 
 
+@pytest.fixture
+def make(device):
+    def desktop(*widgets: ui.Node) -> Hand:
+        return Hand(ui.Desktop(ui.Window("Test", *widgets), width=520, height=420, device=device, groups="one"))
+
+    return desktop
+
+
 def test_handlers_change_widgets_in_the_frame_of_the_event(device):
     label, bar, shown = ui.Label("0"), ui.Progress(0), ui.Label("")
     heard = []
@@ -58,6 +66,53 @@ def test_handlers_change_widgets_in_the_frame_of_the_event(device):
     assert bar.value == slider.value == 50
     hand.key("Home")
     assert shown.text == "-50"
+
+
+@device
+def show_value(desk: Ptr[Desk], event: Ptr[Notice]):
+    set_number(desk, target_of(desk, event.widget), i32(event.value * 10.0 + value_of(desk, event.widget)))
+
+
+@device
+def choose_next(desk: Ptr[Desk], event: Ptr[Notice]):
+    target = target_of(desk, event.widget)
+    set_value(desk, target, value_of(desk, target) + 1.0)
+
+
+def test_handlers_of_menus_tabs_and_lists_hear_of_what_people_made(make):
+    shown = ui.Label("")
+    menu = ui.Menu(["a", "b", "c"], on_change=show_value, target=shown)
+    tabs = ui.Tabs({"1": ui.Label("x"), "2": ui.Label("y")}, on_change=show_value, target=shown)
+    rows = ui.List(["a", "b", "c", "d"], on_change=show_value, target=shown)
+    hand = make(menu, tabs, rows, shown)
+    hand.click(menu.button)
+    hand.wait()
+    hand.click(menu.children[1].children[2])
+    assert shown.text == "22"
+    hand.click(tabs.tabs[1])
+    assert shown.text == "11"
+    hand.click(rows.children[0])
+    hand.key("End")
+    assert shown.text == "33"
+
+
+def test_a_handler_chooses_a_line_a_page_and_a_radio_button(make):
+    menu = ui.Menu(["a", "b", "c"])
+    tabs = ui.Tabs({"1": ui.Label("x"), "2": ui.Label("y")})
+    radios = [ui.Radio(str(k), group="of the test", checked=k == 0) for k in range(2)]
+    buttons = [ui.Button("next", on_click=choose_next, target=target) for target in (menu, tabs, radios[1])]
+    hand = make(menu, tabs, *radios, ui.Row(*buttons))
+    for button in buttons:
+        hand.click(button)
+        hand.wait()
+    assert (menu.value, menu.button.text) == (1, "b")
+    assert tabs.value == 1
+    assert [page.box[2] > 0 for page in tabs.pages] == [False, True]
+    assert [radio.checked for radio in radios] == [False, True]
+    for _ in range(3):
+        hand.click(buttons[0])
+        hand.click(buttons[1])
+    assert (menu.value, menu.button.text, tabs.value) == (2, "c", 1)  # the last there is
 
 
 def test_a_handler_draws_on_a_canvas_and_another_changes_the_theme(device):

@@ -5,11 +5,18 @@ Thread `me` changes widget `me` and nothing else, so that no order among threads
 
 from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
-from lanewise.desktop.choosing import choose_line, choose_row, drag_thumb, open_popup, tell, type_in_list
+from lanewise.desktop.choosing import (
+    choose_line,
+    choose_row,
+    drag_thumb,
+    open_popup,
+    show_line,
+    show_page,
+    tell,
+    type_in_list,
+)
 from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
 from lanewise.desktop.layout.keywords import (
-    DISPLAY_FLEX,
-    DISPLAY_NONE,
     LEFT,
     POSITION_ABSOLUTE,
     TOP,
@@ -115,7 +122,7 @@ def be_clicked(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
     elif widget.kind == numbers.RADIO or widget.kind == numbers.TAB:
         if widget.flags & numbers.CHECKED == 0:
             widget.flags |= numbers.CHECKED
-            tell(desk, me, number, numbers.CHANGED, 1.0, 0)
+            tell(desk, me, number, numbers.CHANGED, widget.value if widget.kind == numbers.TAB else 1.0, 0)
     elif widget.kind == numbers.BUTTON:
         tell(desk, me, number, numbers.CLICKED, f32(state.click_count), 0)
         if state.click_count == 2:
@@ -141,19 +148,8 @@ def hear_of_click(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, target: u32,
         else:
             choose_row(desk, me, f32(other.first_row), number)
     elif other.kind == numbers.ITEM and (desk.widgets + other.window).target == i32(me):
-        widget.text = other.text
-        widget.length = other.length
-        widget.value = other.value
-        tell(desk, me, number, numbers.CHANGED, other.value, 0)
-
-
-@device
-def show_page(desk: Ptr[Desk], me: u32, shown: bool):
-    """Show a page of tabs, or take it away."""
-    widget = desk.widgets + me
-    widget.flags = widget.flags & ~u32(numbers.HIDDEN) if shown else widget.flags | numbers.HIDDEN
-    (desk.styles + me).display = u8(DISPLAY_FLEX if shown else DISPLAY_NONE)
-    ask_for_layout(desk, me)
+        show_line(desk, me, target)
+        tell(desk, me, number, numbers.CHANGED, widget.value, 0)
 
 
 @device

@@ -125,6 +125,7 @@ class Page(Node):
 class Tabs(Node):
     """Pages of which one is seen: `ui.Tabs({"General": ui.Column(...), "Look": ui.Column(...)})`."""
 
+    kind = numbers.TABS
     style: ClassVar[dict[str, Any]] = {"flex_direction": "column", "flex_grow": 1}
 
     def __init__(
@@ -146,12 +147,11 @@ class Tabs(Node):
             parts = Parts(fields={"group": group})
             page = Page(content, parts=parts, hidden=not shown, display="flex" if shown else "none")
             flags = numbers.FOCUSABLE | (numbers.CHECKED if shown else 0)
-            self.tabs.append(Tab(parts=Parts(title, flags, parts.fields, {numbers.CHANGED: on_change}), target=page))
+            self.tabs.append(Tab(parts=Parts(title, flags, {"group": group, "value": index}), target=page))
             self.pages.append(page)
-        super().__init__(Row(*self.tabs, column_gap=2), *self.pages, **rest)
+        parts = Parts(handlers={numbers.CHANGED: on_change})
+        super().__init__(Row(*self.tabs, column_gap=2), *self.pages, parts=parts, **rest)
         self.accepted = place_within(0, len(pages) - 1)
-        for tab in self.tabs:
-            tab.owner = self
 
     @property
     def value(self) -> float:
@@ -165,9 +165,6 @@ class Tabs(Node):
             tab.change_flag(numbers.CHECKED, number == value)
             page.change_flag(numbers.HIDDEN, number != value)
             self._alive().set_display(page, number == value)
-
-    def value_of_event(self, part: Node, value: float) -> float:
-        return float(next(number for number, tab in enumerate(self.tabs) if tab is part))
 
 
 class _Title(Node):

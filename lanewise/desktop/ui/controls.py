@@ -301,6 +301,7 @@ class _MenuButton(Node):
 class Menu(Node):
     """A choice of lines that open below a button."""
 
+    kind = numbers.CHOICE
     style: ClassVar[dict[str, Any]] = {"min_width": 160, "flex_shrink": 0}
 
     def __init__(self, lines: Sequence[str], *, chosen: int = 0, on_change: Handler | None = None, **rest: Any) -> None:
@@ -313,11 +314,9 @@ class Menu(Node):
         items = [_Item(parts=Parts(line, fields={"value": index})) for index, line in enumerate(lines)]
         popup = Popup(*items, hidden=True)
         fields = {"value": chosen, "row_count": len(lines)}
-        parts = Parts(lines[chosen], FOCUSABLE, fields, {CHANGED: on_change})
-        self.button = _MenuButton(parts=parts, target=popup)
+        self.button = _MenuButton(parts=Parts(lines[chosen], FOCUSABLE, fields), target=popup)
         popup.target = self.button
-        super().__init__(self.button, popup, **rest)
-        self.button.owner = self
+        super().__init__(self.button, popup, parts=Parts(handlers={CHANGED: on_change}), **rest)
 
     @property
     def value(self) -> float:

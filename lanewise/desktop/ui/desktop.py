@@ -166,8 +166,7 @@ class Desktop:
         for notice in frame.notices:
             node = self.nodes[int(notice["widget"])]
             kind = int(notice["kind"])
-            value = node.owner.value_of_event(node, float(notice["value"]))
-            event = Event(node.owner, numbers.NOTICE_NAMES[kind], value, int(notice["detail"]))
+            event = Event(node, numbers.NOTICE_NAMES[kind], float(notice["value"]), int(notice["detail"]))
             for handler in (node.handlers.get(kind), *self._heard):
                 if handler is not None:
                     self._call(handler, event, raised)

@@ -103,8 +103,6 @@ class Node(metaclass=_Whole):
         self.handlers: dict[int, Callable[[Event], Any]] = {}
         self.device_handler: DeviceFunction | None = None
         self.target = target
-        self.owner: Node = self
-        """Whose events its own are: those of the button of a menu are the menu's."""
         self.rows: Sequence[str] = ()
         self.picture: Any = None
         for kind, handler in parts.handlers.items():
@@ -146,7 +144,7 @@ class Node(metaclass=_Whole):
         found = inspect.getattr_static(type(self), name, None)
         if isinstance(found, property):
             return found.fset is not None
-        if name in ("number", "desktop", "owner"):
+        if name in ("number", "desktop"):
             return True
         if name == "target":
             return self.desktop is None
@@ -206,10 +204,6 @@ class Node(metaclass=_Whole):
     def disabled(self, disabled: bool) -> None:
         check(self, FLAG, disabled=disabled)
         self._alive().set_disabled(self, bool(disabled))
-
-    def value_of_event(self, part: Node, value: float) -> float:
-        """The value that an event of one of its parts has for who hears of it."""
-        return value
 
     def show(self, shown: bool = True) -> None:
         """Show it, or hide it; its place in the layout stays."""
