@@ -55,6 +55,17 @@ def test_two_clicks_soon_after_each_other_are_a_double_click(make):
     assert hand.kinds(button)[3:] == ["click"]
 
 
+def test_a_key_clicks_once_whatever_the_pointer_did_before(make):
+    button = ui.Button("Save")
+    hand = make(button)
+    hand.click(button)
+    hand.click(button)
+    hand.heard.clear()
+    hand.key("Enter")
+    hand.key(" ")
+    assert hand.heard == [(button, "click", 1.0)] * 2
+
+
 def test_a_disabled_button_hears_nothing(make):
     button = ui.Button("Never", disabled=True)
     hand = make(button)

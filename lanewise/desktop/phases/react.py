@@ -114,8 +114,8 @@ def be_dragged(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
 
 
 @device
-def be_clicked(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
-    """The pointer went down and up on this widget, or Space or Enter was typed on it."""
+def be_clicked(desk: Ptr[Desk], me: u32, number: u32, count: u32):
+    """The pointer went down and up on this widget for the `count`th time in a row, or Space or Enter was typed."""
     widget = desk.widgets + me
     if widget.kind == numbers.CHECKBOX or widget.kind == numbers.SWITCH:
         toggle(desk, me, number)
@@ -124,8 +124,8 @@ def be_clicked(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
             widget.flags |= numbers.CHECKED
             tell(desk, me, number, numbers.CHANGED, widget.value if widget.kind == numbers.TAB else 1.0, 0)
     elif widget.kind == numbers.BUTTON:
-        tell(desk, me, number, numbers.CLICKED, f32(state.click_count), 0)
-        if state.click_count == 2:
+        tell(desk, me, number, numbers.CLICKED, f32(count), 0)
+        if count == 2:
             tell(desk, me, number, numbers.DOUBLE_CLICKED, 2.0, 0)
 
 
@@ -255,7 +255,7 @@ def react(
         pressed_key = kind != numbers.FIELD and kind != numbers.LIST
     if target >= 0 and (action == CLICK or pressed_key):
         if here:
-            be_clicked(desk, state, me, number)
+            be_clicked(desk, me, number, u32(1) if pressed_key else state.click_count)
         else:
             hear_of_click(desk, state, me, u32(target), number)
         open_menu(desk, state, u32(target))
