@@ -89,6 +89,13 @@ class Chromium:
             await self.do("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
             await self.do("Input.dispatchKeyEvent", type="keyUp", key=letter)
 
+    async def key(self, key: str, code: str, *modifiers: str):
+        """A key by what it means and by its place on the keyboard; Windows has a number for each place, too."""
+        bits = sum({"Alt": 1, "Control": 2, "Shift": 8}[name] for name in modifiers)
+        for kind in ("rawKeyDown", "keyUp"):
+            place = {"code": code, "windowsVirtualKeyCode": ord(code[-1])}
+            await self.do("Input.dispatchKeyEvent", type=kind, key=key, modifiers=bits, **place)
+
     async def screenshot(self) -> np.ndarray:
         from PIL import Image
 

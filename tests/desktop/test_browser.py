@@ -88,6 +88,28 @@ def test_a_press_that_the_browser_takes_away_is_no_click_and_holds_nothing(devic
     asyncio.run(story())
 
 
+def test_commands_work_on_keyboards_without_latin_letters_and_letters_with_alt_are_not_typed(device, program):
+    async def story():
+        async with serving(device) as served, Chromium(program) as browser:
+            await browser.do("Page.navigate", url=served.addresses[-1])
+            await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+            box = "document.getElementById('screen').getBoundingClientRect()"
+            left, top = await browser.evaluate(f"(({{left, top}}) => [left, top])({box})")
+            x, y, _, _ = served.field.box
+            await browser.click(left + x + 9, top + y + 9)
+            await browser.type("да")
+            await browser.key("q", "KeyQ", "Alt")
+            await browser.type("!")
+            await until(lambda: served.field.text == "да!")
+            await browser.key("ф", "KeyA", "Control")
+            await browser.key("с", "KeyC", "Control")  # noqa: RUF001
+            await until(lambda: served.desktop.clipboard == "да!")
+            await browser.key("ч", "KeyX", "Control")
+            await until(lambda: served.field.text == "")
+
+    asyncio.run(story())
+
+
 def test_until_the_first_frame_the_page_says_what_it_waits_for(device, program):
     async def story():
         async with serving(device, running=False) as served, Chromium(program) as browser:

@@ -51,8 +51,14 @@ function send(event) {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(event));
 }
 
+// AltGr chooses characters; some systems tell of it as Control with Alt.
+const choosesCharacter = (event) => event.getModifierState("AltGraph");
+
 function modifiers(event) {
-  const names = { Shift: event.shiftKey, Control: event.ctrlKey, Alt: event.altKey, Meta: event.metaKey };
+  const chooses = choosesCharacter(event);
+  const names = {
+    Shift: event.shiftKey, Control: event.ctrlKey && !chooses, Alt: event.altKey && !chooses, Meta: event.metaKey,
+  };
   return Object.keys(names).filter((name) => names[name]);
 }
 
@@ -81,14 +87,25 @@ canvas.addEventListener("wheel", (event) => {
   pointer("wheel", event, { dx: event.deltaX * lines, dy: event.deltaY * lines });
 }, { passive: false });
 
+const ALT_TYPES = navigator.platform.startsWith("Mac"); // elsewhere letters with Alt are for menus
+
+// The key of a command: where the keyboard's layout has letters of another script, the Latin one in its place.
+function commandKey(event) {
+  if (event.key.length > 1) return event.key;
+  const other = event.key > "~" && /^Key[A-Z]$/.test(event.code);
+  return (other ? event.code.slice("Key".length) : event.key).toLowerCase();
+}
+
 canvas.addEventListener("keydown", (event) => {
-  const command = event.ctrlKey || event.metaKey;
-  if (command && event.key.toLowerCase() === "v") return; // the paste event brings the text
-  if (command && !"acx".includes(event.key.toLowerCase()) && event.key.length === 1) return; // the browser's own
-  send({ event_type: "key_down", key: event.key, modifiers: modifiers(event) });
-  if (command && "cx".includes(event.key.toLowerCase())) send({ event_type: "copy" });
-  if (event.key.length === 1 && !command) send({ event_type: "char", data: event.key, modifiers: modifiers(event) });
-  if (!command && !/^F\d+$/.test(event.key)) event.preventDefault();
+  const command = (event.ctrlKey || event.metaKey) && !choosesCharacter(event);
+  const ofMenu = event.altKey && !choosesCharacter(event) && !ALT_TYPES;
+  const key = command ? commandKey(event) : event.key;
+  if (command && key === "v") return; // the paste event brings the text
+  if (key.length === 1 && (command ? !"acx".includes(key) : ofMenu)) return; // the browser's own
+  send({ event_type: "key_down", key, modifiers: modifiers(event) });
+  if (command && "cx".includes(key)) send({ event_type: "copy" });
+  if (key.length === 1 && !command) send({ event_type: "char", data: key, modifiers: modifiers(event) });
+  if (!command && !/^F\d+$/.test(key)) event.preventDefault();
 });
 canvas.addEventListener("keyup", (event) => send({ event_type: "key_up", key: event.key, modifiers: modifiers(event) }));
 document.addEventListener("paste", (event) => {
