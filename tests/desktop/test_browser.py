@@ -7,6 +7,8 @@ import pytest
 from chromium import Chromium, find_chromium
 from test_page import serving
 
+from lanewise.desktop.display.page import LONGEST_MESSAGE
+
 
 @pytest.fixture
 def program():
@@ -106,6 +108,22 @@ def test_commands_work_on_keyboards_without_latin_letters_and_letters_with_alt_a
             await until(lambda: served.desktop.clipboard == "да!")
             await browser.key("ч", "KeyX", "Control")
             await until(lambda: served.field.text == "")
+
+    asyncio.run(story())
+
+
+def test_a_page_that_is_cut_off_does_not_say_that_the_desktop_has_ended(device, program):
+    async def story():
+        said = "document.getElementById('state')?.textContent"
+        async with Chromium(program) as browser:
+            async with serving(device) as served:
+                await browser.do("Page.navigate", url=served.addresses[-1])
+                await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+                await browser.evaluate(f"socket.send('x'.repeat({LONGEST_MESSAGE + 1}))")
+                await browser.wait_for(f"{said}?.startsWith('the connection is lost')")
+                await browser.do("Page.reload")
+                await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+            await browser.wait_for(f"{said} === 'the desktop has ended'")
 
     asyncio.run(story())
 

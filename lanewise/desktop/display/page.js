@@ -7,12 +7,17 @@ const state = document.getElementById("state");
 const context = canvas.getContext("2d", { alpha: false });
 const socket = new WebSocket(`ws://${location.host}/events`);
 const HEADER = 8;
+const ENDED = 1000; // codes of a socket that was closed on purpose
+const GOING_AWAY = 1001;
 history.replaceState(null, "", "/"); // the token was used; it need not stay in the address bar
 let tile = 32;
 let across = 0;
 
 socket.binaryType = "arraybuffer";
-socket.onclose = () => { state.textContent = "the desktop has ended"; };
+socket.onclose = (event) => {
+  const ended = event.code === ENDED || event.code === GOING_AWAY;
+  state.textContent = ended ? "the desktop has ended" : "the connection is lost; load the page again to see the desktop";
+};
 socket.onmessage = async (message) => {
   if (typeof message.data === "string") {
     const said = JSON.parse(message.data);
