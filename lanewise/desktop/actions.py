@@ -7,3 +7,5 @@ CLICK = 3
 SCROLL = 4
 TYPE_KEY = 5
 TYPE_CHAR = 6
+FOCUS = 7
+"""The focus came here by keyboard."""

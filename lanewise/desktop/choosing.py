@@ -1,11 +1,11 @@
-"""Lists and menus on the device: which row or line is chosen, how a list scrolls, where a popup opens; and notices."""
+"""Lists, menus and tabs on the device: which row, line or page is chosen, where a popup opens; and notices."""
 
 from lanewise.desktop import numbers
 from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE
 from lanewise.desktop.limits import NOTICES_PER_EVENT
 from lanewise.desktop.phases.arrange import ask_for_layout
-from lanewise.desktop.state import Desk
-from lanewise.desktop.tree import scroll_limit, whole_of
+from lanewise.desktop.state import Desk, Widget
+from lanewise.desktop.tree import whole_of
 from lanewise.lang import Ptr, device, f32, i32, rint, u8, u32
 
 LIST_MARGIN = 6.0
@@ -41,13 +41,19 @@ def choose_row(desk: Ptr[Desk], me: u32, row: f32, number: u32):
     """Choose a row of list `me` and bring it into view."""
     widget = desk.widgets + me
     chosen = min(max(row, 0.0), f32(widget.row_count) - 1.0)
-    top = chosen * widget.row_height
-    room = f32(widget.h) - 12.0
-    widget.scroll_to = min(widget.scroll_to, top)
-    widget.scroll_to = max(widget.scroll_to, top + widget.row_height - room)
+    show_row(widget, chosen)
     if chosen != widget.value:
         widget.value = chosen
         tell(desk, me, number, numbers.CHANGED, chosen, 0)
+
+
+@device
+def show_row(widget: Ptr[Widget], row: f32):
+    """Bring a row of a list into view."""
+    top = row * widget.row_height
+    room = f32(widget.h) - 2.0 * LIST_MARGIN
+    widget.scroll_to = min(widget.scroll_to, top)
+    widget.scroll_to = max(widget.scroll_to, top + widget.row_height - room)
 
 
 @device
@@ -59,14 +65,6 @@ def row_at(desk: Ptr[Desk], me: u32, y: i32) -> i32:
     if row < 0.0 or row >= f32(widget.row_count):
         return i32(me)
     return first + i32(u32(row) % (desk.widgets + first).row_count)  # see `fill_rows`
-
-
-@device
-def drag_thumb(desk: Ptr[Desk], me: u32, y: i32):
-    """Scroll list `me` as the pointer on its bar says: from its upper edge to its lower one is the whole of it."""
-    widget = desk.widgets + me
-    part = (f32(y - widget.y) - 16.0) / max(f32(widget.h) - 32.0, 1.0)
-    widget.scroll_to = min(max(part, 0.0), 1.0) * scroll_limit(desk, me)
 
 
 @device(inline=False)
@@ -86,7 +84,7 @@ def type_in_list(desk: Ptr[Desk], me: u32, code: u32, number: u32):
         choose_row(desk, me, 0.0, number)
     elif code == numbers.KEY_END:
         choose_row(desk, me, f32(widget.row_count), number)
-    elif code == numbers.KEY_ENTER:
+    elif code == numbers.KEY_ENTER and widget.value >= 0.0:
         tell(desk, me, number, numbers.SUBMITTED, widget.value, 0)
 
 

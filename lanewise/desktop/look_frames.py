@@ -15,6 +15,7 @@ from lanewise.desktop.look_parts import (
     unit_part,
 )
 from lanewise.desktop.primitives import add_box, add_edge, add_line, add_shadow, add_stroke
+from lanewise.desktop.scrolling import THUMB_EDGE, scroll_limit, thumb_of
 from lanewise.desktop.state import Desk
 from lanewise.desktop.strips import desk_primitive
 from lanewise.desktop.text import baseline_in
@@ -143,9 +144,8 @@ def scroll_thumb(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h:
     widget = desk.widgets + me
     if widget.content_height <= h or h < 24.0:
         return used
-    room = h - 8.0
-    length = max(room * h / widget.content_height, 24.0)
-    at = y + 4.0 + (room - length) * unit_part(widget.scroll_y / (widget.content_height - h))
+    way, length = thumb_of(widget)
+    at = y + THUMB_EDGE + way * unit_part(widget.scroll_y / scroll_limit(widget))
     colour = faded(shade(desk, theme.TEXT_MUTED), 0.35 + 0.35 * max(widget.hover, widget.press))
     return add_box(desk, me, used, x + w - 10.0, at, 6.0, length, 3.0, colour, colour)
 

@@ -107,6 +107,8 @@ BOLD = 64
 MUTED = 128
 SECRET = 256
 """A field that shows dots."""
+REVEALS = 512
+"""A list whose chosen row comes into view when the list is seen next."""
 
 # What a frame tells handlers and the host.
 CLICKED = 1

@@ -104,7 +104,8 @@ class Widget:
 
     grab_x: f32
     grab_y: f32
-    """Of a window or slider that is dragged: where the pointer holds it, as seen from its corner."""
+    """Of a window that is dragged: where the pointer holds it, as seen from its corner; below the upper edge of its
+    thumb where something is scrolled by that, and -1 where it is not."""
 
     # What moves: scrolling, and 0 to 1 on the way to where its state says.
     scroll_x: f32

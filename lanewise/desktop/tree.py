@@ -1,16 +1,19 @@
-"""Who is who among widgets, on the device: ancestors, what can be pressed, what has room to scroll."""
+"""Who is who among widgets, on the device: ancestors, what can be pressed, where the focus goes."""
 
 from lanewise.desktop import numbers
 from lanewise.desktop.limits import MAX_DEPTH
-from lanewise.desktop.state import Desk
-from lanewise.lang import Ptr, device, f32, i32, u32
+from lanewise.desktop.scrolling import scroll_limit
+from lanewise.desktop.state import Desk, Widget
+from lanewise.lang import Ptr, device, i32, u32
 
 
 @device
-def reacts(kind: u32) -> bool:
-    """Whether widgets of a kind do something when they are pressed; others pass it on to what holds them."""
+def reacts(widget: Ptr[Widget]) -> bool:
+    """Whether a widget does something when it is pressed; others pass it on to what holds them."""
+    kind = widget.kind
     return (
-        (kind >= numbers.BUTTON and kind <= numbers.SLIDER)
+        (widget.flags & numbers.CLIPS != 0 and scroll_limit(widget) > 0.0)  # it has a thumb
+        or (kind >= numbers.BUTTON and kind <= numbers.SLIDER)
         or (kind >= numbers.FIELD and kind <= numbers.MENU)
         or kind == numbers.ITEM
         or (kind >= numbers.CANVAS and kind <= numbers.GRIP and kind != numbers.WINDOW)
@@ -24,7 +27,7 @@ def target_of(desk: Ptr[Desk], hit: i32) -> i32:
     depth = u32(0)
     while at >= 0 and depth < MAX_DEPTH:
         widget = desk.widgets + at
-        if reacts(widget.kind):
+        if reacts(widget):
             return at if widget.flags & numbers.DISABLED == 0 else -1
         at = (desk.links + at).parent
         depth += 1
@@ -41,20 +44,6 @@ def whole_of(desk: Ptr[Desk], number: u32) -> u32:
     if kind == numbers.TAB:
         at = (desk.links + at).parent
     return u32(at)
-
-
-@device(inline=False)
-def scroller_of(desk: Ptr[Desk], hit: i32) -> i32:
-    """The nearest widget around `hit` whose content is higher than itself; -1 for none."""
-    at = hit
-    depth = u32(0)
-    while at >= 0 and depth < MAX_DEPTH:
-        widget = desk.widgets + at
-        if widget.flags & numbers.CLIPS != 0 and widget.content_height > f32(widget.h):
-            return at
-        at = (desk.links + at).parent
-        depth += 1
-    return -1
 
 
 @device
@@ -118,10 +107,3 @@ def next_focus(desk: Ptr[Desk], start: i32, backward: bool) -> i32:
         if takes_focus(desk, u32(at)) and window_of(desk, at) == window:
             return at
     return start
-
-
-@device
-def scroll_limit(desk: Ptr[Desk], number: u32) -> f32:
-    """How far a widget can be scrolled down."""
-    widget = desk.widgets + number
-    return max(widget.content_height - f32(widget.h), 0.0)

@@ -3,8 +3,8 @@
 from lanewise.desktop import numbers
 from lanewise.desktop.limits import MAX_WIDGETS
 from lanewise.desktop.phases.palette import LONGEST_STEP, approach
+from lanewise.desktop.scrolling import scroll_limit
 from lanewise.desktop.state import Desk, GroupMemory
-from lanewise.desktop.tree import scroll_limit
 from lanewise.lang import Ptr, device, f32, i32, u32
 
 HOVER_SECONDS = 0.12
@@ -39,7 +39,7 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
         if widget.flags & numbers.CLIPS != 0:
             if widget.kind == numbers.LIST:
                 widget.content_height = f32(widget.row_count) * widget.row_height + LIST_MARGINS
-            widget.scroll_to = min(max(widget.scroll_to, 0.0), scroll_limit(desk, me))
+            widget.scroll_to = min(max(widget.scroll_to, 0.0), scroll_limit(widget))
             way = widget.scroll_to - widget.scroll_y
             moved = widget.scroll_y + way * min(delta * SCROLL_RATE, 1.0)
             widget.scroll_y = moved if abs(widget.scroll_to - moved) > 0.5 else widget.scroll_to

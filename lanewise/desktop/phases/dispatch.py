@@ -5,13 +5,14 @@ same state to the same result. A barrier ends each event, so that the next one s
 """
 
 from lanewise.desktop import numbers
-from lanewise.desktop.actions import CLICK, DRAG, NOTHING, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
+from lanewise.desktop.actions import CLICK, DRAG, FOCUS, NOTHING, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
 from lanewise.desktop.choosing import row_at
 from lanewise.desktop.limits import DOUBLE_CLICK_MS, DRAG_PIXELS, MAX_NOTICES, MAX_WIDGETS, POPUP_LAYER
 from lanewise.desktop.phases.react import react
+from lanewise.desktop.scrolling import scroller_of
 from lanewise.desktop.state import Desk, FrameState, GroupMemory, InputEvent
-from lanewise.desktop.tree import hears_no_keys, next_focus, scroller_of, takes_focus, target_of
-from lanewise.lang import Ptr, addressof, device, i32, threadgroup_barrier, u32
+from lanewise.desktop.tree import hears_no_keys, next_focus, takes_focus, target_of
+from lanewise.lang import Ptr, addressof, bitcast, device, i32, threadgroup_barrier, u32
 
 STATE_WORDS = FrameState.size // 4
 
@@ -67,12 +68,13 @@ def follow(desk: Ptr[Desk], state: Ptr[FrameState], event: Ptr[InputEvent], hit:
     elif kind == numbers.POINTER_LEAVE:
         state.hovered = -1
     elif kind == numbers.WHEEL:
-        return SCROLL, scroller_of(desk, hit)
+        return SCROLL, scroller_of(desk, hit, bitcast(i32, event.code))
     elif kind == numbers.KEY_DOWN:
         state.caret_time = state.time_ms
         if event.code == numbers.KEY_TAB:
             state.focused = next_focus(desk, state.focused, state.modifiers & numbers.SHIFT != 0)
             state.focus_shown = 1
+            return FOCUS, state.focused
         elif event.code == numbers.KEY_ESCAPE:
             state.open_popup = -1
         else:

@@ -4,11 +4,10 @@ Thread `me` changes widget `me` and nothing else, so that no order among threads
 """
 
 from lanewise.desktop import numbers
-from lanewise.desktop.actions import CLICK, DRAG, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
+from lanewise.desktop.actions import CLICK, DRAG, FOCUS, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
 from lanewise.desktop.choosing import (
     choose_line,
     choose_row,
-    drag_thumb,
     open_popup,
     show_line,
     show_page,
@@ -26,8 +25,8 @@ from lanewise.desktop.layout.keywords import (
 from lanewise.desktop.layout.rechecking import mark_dirty
 from lanewise.desktop.limits import REACH_ACROSS, REACH_DOWN, SMALLEST_WINDOW
 from lanewise.desktop.phases.arrange import ask_for_layout
+from lanewise.desktop.scrolling import bring_into_view, drag_thumb, grab_thumb, scroll_limit
 from lanewise.desktop.state import Desk, FrameState, InputEvent
-from lanewise.desktop.tree import scroll_limit
 from lanewise.lang import Ptr, bitcast, device, f32, i32, rint, u8, u32
 
 SPACE = 32
@@ -80,8 +79,8 @@ def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
             widget.caret = widget.length
     elif widget.kind == numbers.CANVAS:
         tell_place(desk, state, me, number, False)
-    elif widget.kind == numbers.LIST:
-        drag_thumb(desk, me, state.pointer_y)
+    elif widget.flags & numbers.CLIPS != 0:
+        grab_thumb(desk, me, state.pointer_x, state.pointer_y)
 
 
 @device
@@ -109,7 +108,7 @@ def be_dragged(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
         show_caret(desk, me)
     elif widget.kind == numbers.CANVAS:
         tell_place(desk, state, me, number, True)
-    elif widget.kind == numbers.LIST:
+    elif widget.flags & numbers.CLIPS != 0:
         drag_thumb(desk, me, state.pointer_y)
 
 
@@ -268,7 +267,9 @@ def react(
             tell(desk, me, number, numbers.CHANGED, f32(widget.length), 0)
         show_caret(desk, me)
     elif here and action == SCROLL:
-        widget.scroll_to = min(max(widget.scroll_to + f32(bitcast(i32, event.code)), 0.0), scroll_limit(desk, me))
+        widget.scroll_to = min(max(widget.scroll_to + f32(bitcast(i32, event.code)), 0.0), scroll_limit(widget))
+    elif action == FOCUS and target >= 0 and widget.flags & numbers.CLIPS != 0:
+        bring_into_view(desk, me, u32(target))
     if widget.kind == numbers.POPUP and state.open_popup != i32(me):
         widget.flags |= numbers.HIDDEN
 

@@ -1,8 +1,8 @@
 """Phase 5, visibility and order: where each widget is on the screen, what is cut off, and what lies above what."""
 
-from lanewise.desktop.choosing import LIST_MARGIN
+from lanewise.desktop.choosing import LIST_MARGIN, show_row
 from lanewise.desktop.limits import MAX_DEPTH, MAX_WIDGETS
-from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, ROW, WINDOW
+from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, REVEALS, ROW, WINDOW
 from lanewise.desktop.state import Desk, GroupMemory
 from lanewise.lang import Ptr, device, f32, i32, rint, threadgroup_barrier, u32
 
@@ -79,9 +79,9 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     widget.clip_top = max(top, i32(rint(from_y + clip_top)))
     widget.clip_right = min(right, i32(rint(from_x + clip_right)))
     widget.clip_bottom = min(bottom, i32(rint(from_y + clip_bottom)))
-    across = widget.clip_left < widget.clip_right and widget.w > 0
-    down = widget.clip_top < widget.clip_bottom and widget.h > 0
-    return seen and across and down
+    # What is scrolled out of sight can be reached: the focus goes there, and brings it into view.
+    shown = scrolls or (widget.clip_left < widget.clip_right and widget.clip_top < widget.clip_bottom)
+    return seen and shown and widget.w > 0 and widget.h > 0
 
 
 @device
@@ -93,6 +93,10 @@ def find_visible(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         if me < desk.frame.widgets:
             if place(desk, me):
                 key = (desk.widgets + widget.window).layer << 16 | me
+                if widget.flags & REVEALS != 0:
+                    show_row(widget, widget.value)
+                    widget.flags &= ~u32(REVEALS)
+                    group.awake = 1
             else:
                 widget.w = 0
                 widget.h = 0

@@ -280,8 +280,20 @@ class List(Node):
         places = [ListRow(parts=each) for each in parts]
         fields = {"row_count": len(rows), "row_height": row_height, "value": chosen}
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
-        super().__init__(*places, parts=Parts("", FOCUSABLE | numbers.CLIPS, fields, handlers), **rest)
+        flags = FOCUSABLE | numbers.CLIPS | (numbers.REVEALS if chosen >= 0 else 0)
+        super().__init__(*places, parts=Parts("", flags, fields, handlers), **rest)
         self.rows = rows
+
+    @property
+    def value(self) -> float:
+        """The row that is chosen, -1 for none; one that is set comes into view."""
+        return super().value
+
+    @value.setter
+    def value(self, value: float) -> None:
+        check(self, self.accepted, value=value)
+        self._alive().machine.change_widget(self.number, value=value)
+        self.change_flag(numbers.REVEALS, value >= 0)
 
 
 class _Item(Node):
