@@ -11,7 +11,7 @@ from lanewise.lang import Ptr, device, f32, i32, rint, u8, u32
 LIST_MARGIN = 6.0
 """Pixels between the edge of a list and its rows."""
 POPUP_GAP = 4.0
-"""Pixels between a menu and its popup; the toolkit's margin for popups is the same."""
+"""Pixels between a menu and its popup."""
 
 
 @device(inline=False)
@@ -109,14 +109,17 @@ def show_line(desk: Ptr[Desk], me: u32, line: u32):
 
 
 @device
-def open_popup(desk: Ptr[Desk], me: u32):
-    """Show popup `me` below its menu, above it where there is no room below, or else over it."""
-    widget = desk.widgets + me
-    menu = desk.widgets + widget.target
-    box = desk.boxes + me
-    below = menu.y + menu.h + i32(box.height + POPUP_GAP) <= i32(desk.height)
-    above = f32(menu.y) >= box.height + POPUP_GAP
-    box.y = f32(menu.h) + POPUP_GAP if below else 0.0 - box.height - POPUP_GAP
-    if not below and not above:  # over its menu, as much of it on the screen as there is room for
-        box.y = max(f32(desk.height) - box.height, 0.0) - f32(menu.y)
-    widget.flags &= ~u32(numbers.HIDDEN)
+def popup_top(desk: Ptr[Desk], popup: u32, corner: f32) -> f32:
+    """Where a popup begins on the screen: below its menu, above it where there is no room below, or else over it.
+
+    The corner is that of what holds both. Layout gives a popup its size alone, for it knows no screen, nor how far its
+    menu is scrolled.
+    """
+    height = (desk.boxes + popup).height
+    menu = desk.boxes + (desk.widgets + popup).target
+    above = corner + menu.y - POPUP_GAP - height
+    below = corner + menu.y + menu.height + POPUP_GAP
+    lowest = f32(desk.height) - height
+    if below <= lowest:
+        return below
+    return above if above >= 0.0 else max(lowest, 0.0)

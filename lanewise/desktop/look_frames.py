@@ -110,7 +110,8 @@ def look_popup(desk: Ptr[Desk], me: u32) -> u32:
     shadow = shade(desk, theme.SHADOW)
     used = add_shadow(desk, me, 0, x, y + 6.0, w, h, 10.0, 30.0, shadow)
     fill = shade(desk, theme.SURFACE)
-    return add_edge(desk, me, used, x, y, w, h, 9.0, fill, fill, 1.0, shade(desk, theme.SURFACE_EDGE))
+    used = add_edge(desk, me, used, x, y, w, h, 9.0, fill, fill, 1.0, shade(desk, theme.SURFACE_EDGE))
+    return scroll_thumb(desk, me, used, x, y, w, h)
 
 
 @device

@@ -335,6 +335,50 @@ def test_a_menu_without_room_below_opens_above(make):
     assert hand.kinds(menu) == ["change"]
 
 
+def test_a_popup_stays_at_its_menu_when_all_is_laid_out_or_scrolled(make):
+    clock, menu = ui.Label("12:00"), ui.Menu(["First", "Second", "Third"])
+    last = ui.Column(height=50, flex_shrink=0)
+    scroll = ui.Scroll(clock, ui.Column(height=150, flex_shrink=0), menu, last)
+    hand = make(scroll)
+    popup = menu.children[1]
+    ends = last.box[1] + last.box[3] - scroll.box[1]
+    assert hand.desktop.machine.widget(scroll.number)["content_height"] == ends  # not where the popup would
+    hand.click(menu.button)
+    hand.wait()
+    place = popup.box
+    assert place[1] + place[3] == menu.button.box[1] - 4
+    clock.text = "12:01"
+    hand.wait()
+    assert popup.box == place
+    hand.event("wheel", x=60, y=100, dy=40)
+    hand.settle()
+    assert popup.box[:2] == (place[0], place[1] - 40)
+
+
+def test_a_popup_higher_than_the_screen_is_scrolled(make):
+    menu = ui.Menu([str(k) for k in range(30)])
+    hand = make(menu)
+    popup = menu.children[1]
+    hand.click(menu.button)
+    hand.wait()
+    assert popup.box[1::2] == (0, 360)
+    x = popup.box[0] + 20
+    hand.event("wheel", x=x, y=200, dy=10_000)
+    hand.settle()
+    last = popup.children[-1].box
+    assert last[1] + last[3] == 355
+    edge = popup.box[0] + popup.box[2]
+    assert last[0] + last[2] == edge - 14  # the thumb is beside the lines
+    hand.drag((edge - 7, 350), (edge - 7, 10))
+    hand.settle()
+    assert popup.children[0].box[1] == 5
+    assert popup.box[2] > 0  # it is still open
+    hand.event("wheel", x=x, y=200, dy=10_000)
+    hand.settle()
+    hand.click(popup.children[-1], 0.2)
+    assert menu.value == 29
+
+
 def test_the_bar_of_a_list_is_dragged(make):
     listed = ui.List([str(k) for k in range(1000)])
     hand = make(listed)

@@ -8,7 +8,6 @@ from lanewise.desktop.actions import CLICK, DRAG, FOCUS, PRESS, SCROLL, TYPE_CHA
 from lanewise.desktop.choosing import (
     choose_line,
     choose_row,
-    open_popup,
     show_line,
     show_page,
     tell,
@@ -259,7 +258,7 @@ def react(
             hear_of_click(desk, state, me, u32(target), number)
         open_menu(desk, state, u32(target))
         if widget.kind == numbers.POPUP and state.open_popup == i32(me):
-            open_popup(desk, me)
+            widget.flags &= ~u32(numbers.HIDDEN)
     elif here and action == TYPE_KEY:
         type_key(desk, state, me, event.code, number)
     elif here and action == TYPE_CHAR and widget.kind == numbers.FIELD:

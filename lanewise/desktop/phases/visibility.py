@@ -1,6 +1,6 @@
 """Phase 5, visibility and order: where each widget is on the screen, what is cut off, and what lies above what."""
 
-from lanewise.desktop.choosing import LIST_MARGIN, show_row
+from lanewise.desktop.choosing import LIST_MARGIN, popup_top, show_row
 from lanewise.desktop.limits import MAX_DEPTH, MAX_WIDGETS
 from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, REVEALS, ROW, WINDOW
 from lanewise.desktop.state import Desk, GroupMemory
@@ -39,7 +39,8 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     # From the parent up: each adds its place, takes its scrolling off, and may cut off. How far an ancestor is from the
     # screen's corner is not known yet, so edges are kept as seen from this widget's own corner first.
     seen = True
-    free = widget.kind == POPUP  # a popup reaches beyond whatever holds its menu
+    popup = i32(me) if widget.kind == POPUP else i32(-1)  # reaches beyond whatever holds its menu
+    in_popup = f32(0)
     scrolls = False  # what is cut off by its window can be reached only if something in between scrolls
     depth = u32(0)
     from_x = x
@@ -56,7 +57,7 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
         from_x -= above.scroll_x if above.flags & CLIPS != 0 else 0.0
         from_y -= above.scroll_y if above.flags & CLIPS != 0 else 0.0
         # Now from_x is how far this widget's corner is from the ancestor's.
-        if (above.flags & CLIPS != 0 or above.kind == WINDOW) and not free:
+        if (above.flags & CLIPS != 0 or above.kind == WINDOW) and popup < 0:
             inset = f32(1) if above.kind == LIST or above.kind == WINDOW else f32(0)
             clip_left = max(clip_left, inset - from_x)
             clip_top = max(clip_top, inset - from_y)
@@ -66,11 +67,16 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
                 across = clip_left < w and clip_right > 0.0
                 seen = seen and across and clip_top < h and clip_bottom > 0.0
             scrolls = scrolls or above.flags & CLIPS != 0
+        if above.kind == POPUP:
+            popup = parent
+            in_popup = from_y
         from_x += above_box.x
         from_y += above_box.y
-        free = free or above.kind == POPUP
         parent = (desk.links + parent).parent
         depth += 1
+    if popup >= 0:
+        corner = from_y - in_popup - (desk.boxes + popup).y
+        from_y = in_popup + popup_top(desk, u32(popup), corner)
     widget.x = i32(rint(from_x))
     widget.y = i32(rint(from_y))
     widget.w = i32(rint(from_x + w)) - widget.x

@@ -15,7 +15,7 @@ from lanewise.desktop.layout.structures import NodeLinks
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import name_of
-from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, Window
+from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, POPUP_LINE, POPUP_PADDING, THUMB_ROOM, Window
 from lanewise.desktop.ui.controls import Radio
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Node
@@ -157,6 +157,14 @@ def _within_reach(window: Style, screen: Style) -> Style:
     return window
 
 
+def _within_screen(popup: Node, screen: Style) -> Style:
+    """A popup is as high as the screen at most; where its lines are more than that, they leave room for its thumb."""
+    height = len(popup.children) * POPUP_LINE + 2 * POPUP_PADDING
+    right = THUMB_ROOM if height > float(screen.height) else POPUP_PADDING
+    padding = (POPUP_PADDING, right, POPUP_PADDING, POPUP_PADDING)
+    return dataclasses.replace(popup.layout, max_height=screen.height, padding=padding)
+
+
 class _Builder:
     def __init__(self, nodes: list[Node], parents: list[int]) -> None:
         self.nodes = nodes
@@ -188,6 +196,8 @@ class _Builder:
         measured = 0 if node.kind in SINGLE_LINE or node.children else length
         font_size = float(node.fields["font_size"])
         layout = self._place_window(node) if isinstance(node, Window) else node.layout
+        if node.kind == numbers.POPUP:
+            layout = _within_screen(node, self.nodes[0].layout)
         if self.parents[number] >= 0:
             layout = _as_large_as_said(node, layout, self.nodes[self.parents[number]].layout)
         self.styles.append(dataclasses.replace(layout, text_start=start, text_count=measured, font_size=font_size))

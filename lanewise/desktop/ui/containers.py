@@ -29,6 +29,8 @@ FIRST_X, FIRST_Y = 80, 60
 TITLE_HEIGHT = 40
 THUMB_ROOM = 14
 """Pixels at the right of what is scrolled, where its thumb is."""
+POPUP_PADDING, POPUP_LINE = 5, 32
+"""Pixels around the lines of a menu, and the height of each."""
 _groups = itertools.count(1)
 
 
@@ -90,17 +92,23 @@ class Scroll(Node):
 
 
 class Popup(Node):
-    """The lines of a menu, below it and above all else."""
+    """The lines of a menu, above all else; as high as the screen at most, and scrolled where they are higher.
+
+    Where it is frames find out. To the layout it lies above its menu, so that nothing around it has more to scroll.
+    """
 
     kind = numbers.POPUP
     style: ClassVar[dict[str, Any]] = {
         "flex_direction": "column",
         "position": "absolute",
-        "inset": ("100%", "auto", "auto", 0),
-        "margin": (4, 0, 0, 0),
+        "inset": ("auto", "auto", "100%", 0),
+        "overflow_y": "hidden",
         "min_width": "100%",
-        "padding": 5,
+        "padding": POPUP_PADDING,
     }
+
+    def __init__(self, *lines: Node, **rest: Any) -> None:
+        super().__init__(*lines, parts=Parts(flags=numbers.CLIPS), **rest)
 
 
 class Tab(Node):

@@ -30,7 +30,7 @@ from lanewise.desktop.ui.checking import (
     shown,
     whole_within,
 )
-from lanewise.desktop.ui.containers import Popup, new_group
+from lanewise.desktop.ui.containers import POPUP_LINE, Popup, new_group
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Handler, Node, Parts, colours
 from lanewise.devices.arrays import DeviceArray
@@ -300,7 +300,7 @@ class _Item(Node):
     """A line of a menu."""
 
     kind = numbers.ITEM
-    style: ClassVar[dict[str, Any]] = {"height": 32, "padding": (0, 12), "flex_shrink": 0}
+    style: ClassVar[dict[str, Any]] = {"height": POPUP_LINE, "padding": (0, 12), "flex_shrink": 0}
 
 
 class _MenuButton(Node):
