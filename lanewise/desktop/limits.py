@@ -43,6 +43,8 @@ MAX_NOTICES = FRAME_EVENTS * NOTICES_PER_EVENT
 MAX_DEPTH = 32
 """How deep widgets may be nested."""
 DOUBLE_CLICK_MS = 400
+DOUBLE_CLICK_PIXELS = 5
+"""How soon after a press, and how near to it, another one counts as its second."""
 DRAG_PIXELS = 3
 REACH_ACROSS, REACH_DOWN = 80.0, 30.0
 """Pixels of a window's bar that stay on the screen, or nobody could get it back."""

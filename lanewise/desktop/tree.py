@@ -55,8 +55,11 @@ def takes_focus(desk: Ptr[Desk], number: u32) -> bool:
 
 
 @device
-def hears_no_keys(desk: Ptr[Desk], number: i32) -> bool:
-    """Whether a widget is disabled, or it or one that holds it is hidden: a closed window, a page that is not shown."""
+def is_out_of_use(desk: Ptr[Desk], number: i32) -> bool:
+    """Whether a widget is disabled, or it or one that holds it is hidden: a closed window, a page that is not shown.
+
+    Such a widget has no focus, and nothing holds it.
+    """
     at = number
     if at >= 0 and (desk.widgets + at).flags & numbers.DISABLED != 0:
         return True

@@ -40,6 +40,18 @@ def test_what_is_disabled_while_it_has_the_focus_hears_no_key(make):
     assert hand.heard == []
 
 
+def test_what_is_disabled_or_hidden_while_it_is_held_is_let_go(make):
+    for take_away in (lambda node: setattr(node, "disabled", True), lambda node: node.show(False)):
+        slider = ui.Slider(10)
+        hand = make(slider)
+        x, y = hand.place(slider)
+        hand.press(x, y)
+        hand.heard.clear()
+        take_away(slider)
+        hand.move(x + 50, y)
+        assert hand.heard == []
+
+
 def test_what_a_disabled_widget_holds_is_disabled(make):
     inner, own = ui.Button("Inner"), ui.Button("Own", disabled=True)
     panel = ui.Panel(inner, own, ui.Tabs({"One": ui.Label("1"), "Two": ui.Label("2")}), disabled=True)

@@ -55,6 +55,20 @@ def test_two_clicks_soon_after_each_other_are_a_double_click(make):
     assert hand.kinds(button)[3:] == ["click"]
 
 
+def test_two_clicks_far_from_each_other_are_two_clicks(make):
+    field = ui.Field("first second third fourth fifth")
+    hand = make(field)
+    x, y, _, _ = field.box
+    for place in (x + 15, x + 150):
+        hand.press(place, y + 10)
+        hand.release(place, y + 10)
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == ""
+    hand.press(x + 153, y + 11)
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == "fourth"
+
+
 def test_a_key_clicks_once_whatever_the_pointer_did_before(make):
     button = ui.Button("Save")
     hand = make(button)
@@ -389,10 +403,11 @@ def test_the_bar_of_a_list_is_dragged(make):
     assert hand.kinds(listed) == []
 
 
-def test_a_click_elsewhere_and_escape_close_a_menu(make):
+def test_a_click_elsewhere_escape_and_tab_close_a_menu(make):
     menu, button = ui.Menu(["First", "Second"]), ui.Button("Other", align_self="flex-end")
     hand = make(button, menu)
-    for close in (lambda: hand.click(button), lambda: hand.key("Escape"), lambda: hand.click(menu.button)):
+    ways = (lambda: hand.click(button), lambda: hand.key("Escape"), lambda: hand.click(menu.button))
+    for close in (*ways, lambda: hand.key("Tab")):
         hand.click(menu.button)
         hand.wait()
         assert menu.children[1].box[2] > 0

@@ -7,11 +7,18 @@ same state to the same result. A barrier ends each event, so that the next one s
 from lanewise.desktop import numbers
 from lanewise.desktop.actions import CLICK, DRAG, FOCUS, NOTHING, PRESS, SCROLL, TYPE_CHAR, TYPE_KEY
 from lanewise.desktop.choosing import row_at
-from lanewise.desktop.limits import DOUBLE_CLICK_MS, DRAG_PIXELS, MAX_NOTICES, MAX_WIDGETS, POPUP_LAYER
+from lanewise.desktop.limits import (
+    DOUBLE_CLICK_MS,
+    DOUBLE_CLICK_PIXELS,
+    DRAG_PIXELS,
+    MAX_NOTICES,
+    MAX_WIDGETS,
+    POPUP_LAYER,
+)
 from lanewise.desktop.phases.react import react
 from lanewise.desktop.scrolling import scroller_of
 from lanewise.desktop.state import Desk, FrameState, GroupMemory, InputEvent
-from lanewise.desktop.tree import hears_no_keys, next_focus, takes_focus, target_of
+from lanewise.desktop.tree import is_out_of_use, next_focus, takes_focus, target_of
 from lanewise.lang import Ptr, addressof, bitcast, device, i32, threadgroup_barrier, u32
 
 STATE_WORDS = FrameState.size // 4
@@ -35,7 +42,9 @@ def follow(desk: Ptr[Desk], state: Ptr[FrameState], event: Ptr[InputEvent], hit:
             state.dragging = 1
         return DRAG, state.captured
     elif kind == numbers.POINTER_DOWN and event.button == 1:
-        again = target == state.click_widget and u32(event.time_ms) - state.click_time < DOUBLE_CLICK_MS
+        away = max(abs(state.pointer_x - state.press_x), abs(state.pointer_y - state.press_y))
+        again = target == state.click_widget and away <= DOUBLE_CLICK_PIXELS
+        again = again and u32(event.time_ms) - state.click_time < DOUBLE_CLICK_MS
         state.click_count = state.click_count + 1 if again else u32(1)
         state.click_time = event.time_ms
         state.click_widget = target
@@ -74,6 +83,7 @@ def follow(desk: Ptr[Desk], state: Ptr[FrameState], event: Ptr[InputEvent], hit:
         if event.code == numbers.KEY_TAB:
             state.focused = next_focus(desk, state.focused, state.modifiers & numbers.SHIFT != 0)
             state.focus_shown = 1
+            state.open_popup = -1
             return FOCUS, state.focused
         elif event.code == numbers.KEY_ESCAPE:
             state.open_popup = -1
@@ -113,8 +123,10 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
         mine[word] = Ptr[u32](desk.frame)[word]
     state.time_ms = time_ms
     # Before events, of which none has hidden anything yet.
-    if hears_no_keys(desk, state.focused):
+    if is_out_of_use(desk, state.focused):
         state.focused = -1
+    if is_out_of_use(desk, state.captured):
+        state.captured = -1
     if state.hovered >= 0 and (desk.widgets + state.hovered).kind == numbers.ROW:
         # The list may have been scrolled under a pointer that stays where it is.
         state.hovered = row_at(desk, u32((desk.links + state.hovered).parent), state.pointer_y)
