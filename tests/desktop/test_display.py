@@ -47,6 +47,19 @@ def test_a_runner_makes_frames_only_while_something_changes(device):
     assert runner.stats().latency_ms > 0
 
 
+def test_events_have_the_time_at_which_they_came_though_their_frame_is_late(device, monkeypatch):
+    button = ui.Button("Save")
+    hand = Hand(ui.Desktop(button, width=480, height=360, device=device, groups="one"))
+    runner = Runner(hand.desktop)
+    x, y = hand.place(button)
+    for time_ms in (1000, 1700):
+        monkeypatch.setattr(hand.desktop, "now_ms", lambda now=time_ms: now)
+        for kind in ("pointer_down", "pointer_up"):
+            runner.send({"event_type": kind, "x": x, "y": y, "button": 1})
+    runner._frame()  # a handler of the frame before took so long
+    assert hand.kinds(button) == ["click", "click"]
+
+
 def test_events_that_nobody_takes_do_not_fill_memory(device):
     runner = Runner(gallery(device, groups="one"))  # not started: no frame takes events
     for _ in range(MOST_WAITING + 100):

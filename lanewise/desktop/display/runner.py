@@ -38,7 +38,8 @@ class Runner:
         self.failure: BaseException | None = None
         self._alarm = alarm or Alarm()
         self._pace = Pace(rate, self._alarm.now())
-        self._inputs: deque[tuple[Input, float]] = deque()
+        self._inputs: deque[tuple[Input, float, int]] = deque()
+        """With when they came: by the alarm, and in milliseconds of the desktop."""
         self._calls: deque[Callable[[], Any]] = deque()
         self._closing = False
         self._watchers = 0
@@ -73,8 +74,8 @@ class Runner:
             raise ArgumentError(f"send: data has {len(inputs):,} characters; it is sent in parts of {MOST_WAITING:,}")
         if not inputs or len(self._inputs) + len(inputs) > MOST_WAITING:
             return
-        now = self._alarm.now()
-        self._inputs.extend([(one, now) for one in inputs])  # at once: nobody else's come between
+        now, time_ms = self._alarm.now(), self.desktop.now_ms()  # not that of its frame, which a handler may hold up
+        self._inputs.extend([(one, now, time_ms) for one in inputs])  # at once: nobody else's come between
         self._alarm.ring()
 
     def call(self, function: Callable[[], Any]) -> None:
@@ -128,8 +129,8 @@ class Runner:
             self._calls.popleft()()
         arrivals = []
         for _ in range(min(len(self._inputs), limits.FRAME_EVENTS)):
-            one, arrived = self._inputs.popleft()
-            self.desktop.put_in_line([one])
+            one, arrived, time_ms = self._inputs.popleft()
+            self.desktop.put_in_line([one], time_ms)
             arrivals.append(arrived)
         started = self._alarm.now()
         frame = self.desktop.step()
