@@ -74,15 +74,14 @@ def is_out_of_use(desk: Ptr[Desk], number: i32) -> bool:
 
 @device
 def front_window(desk: Ptr[Desk]) -> i32:
-    """The window that is seen above all others; -1 for none."""
-    front = i32(-1)
-    layer = u32(0)
-    for at in range(i32(desk.frame.widgets)):
-        widget = desk.widgets + at
-        if widget.kind == numbers.WINDOW and widget.w > 0 and widget.layer > layer:
-            front = at
-            layer = widget.layer
-    return front
+    """The window that the last frame showed above all others, but for a popup; -1 where none was to be seen."""
+    rank = desk.frame.visible
+    while rank > 0:
+        rank -= 1
+        window = (desk.widgets + desk.scratch.order[rank]).window
+        if (desk.widgets + window).kind != numbers.POPUP:
+            return window if (desk.widgets + window).kind == numbers.WINDOW else -1
+    return -1
 
 
 @device

@@ -5,6 +5,7 @@ from lanewise.desktop.limits import MAX_WIDGETS
 from lanewise.desktop.phases.palette import LONGEST_STEP, approach
 from lanewise.desktop.scrolling import scroll_limit
 from lanewise.desktop.state import Desk, GroupMemory
+from lanewise.desktop.tree import front_window
 from lanewise.lang import Ptr, device, f32, i32, u32
 
 HOVER_SECONDS = 0.12
@@ -28,7 +29,7 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
         pressed = frame.captured == number and (hovered or widget.kind == numbers.SLIDER)
         on = widget.flags & numbers.CHECKED != 0
         if widget.kind == numbers.WINDOW:
-            on = widget.layer == frame.top_layer
+            on = front_window(desk) == number
         elif widget.kind == numbers.MENU:
             on = frame.open_popup >= 0 and frame.open_popup == widget.target
         focused = frame.focused == number and (frame.focus_shown != 0 or widget.kind == numbers.FIELD)

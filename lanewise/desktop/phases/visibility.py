@@ -109,6 +109,7 @@ def find_visible(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
         if key != desk.scratch.keys[me]:
             desk.scratch.keys[me] = key
             group.resort = 1
+            group.awake = 1  # another frame, which knows what is in front now
         group.keys[me] = key
 
 
