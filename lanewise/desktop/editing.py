@@ -8,6 +8,7 @@ from lanewise.desktop.text import caret_at, width_of
 from lanewise.lang import Ptr, device, f32, u32
 
 FIRST_PRINTED = 32
+LINE_FEED, CARRIAGE_RETURN = 10, 13
 
 
 @device(inline=False)
@@ -68,6 +69,24 @@ def copy_selection(desk: Ptr[Desk], me: u32):
         for k in range(count):
             desk.clipboard[k] = desk.texts[widget.text + start + k]
         desk.frame.clipboard_length = count
+
+
+@device
+def paste(desk: Ptr[Desk], me: u32) -> bool:
+    """Put what is on the clipboard in place of the selection; gives whether the text is another.
+
+    Ends of lines and tabs, which a field does not have, part words: each is a space, but for those at the end.
+    """
+    count = desk.frame.clipboard_length
+    while count > 0 and desk.clipboard[count - 1] < FIRST_PRINTED:
+        count -= 1
+    changed = False
+    for k in range(count):
+        code = max(desk.clipboard[k], FIRST_PRINTED)
+        ends_line = desk.clipboard[k] == LINE_FEED and k > 0 and desk.clipboard[k - 1] == CARRIAGE_RETURN
+        if not ends_line and insert_code(desk, me, code):
+            changed = True
+    return changed
 
 
 @device
@@ -144,13 +163,11 @@ def edit_key(desk: Ptr[Desk], me: u32, code: u32, modifiers: u32) -> bool:
             widget.caret = widget.length
         elif letter == LETTER_C:
             copy_selection(desk, me)
-        elif letter == LETTER_X:
+        elif letter == LETTER_X and widget.flags & numbers.SECRET == 0:  # whose text would be lost
             copy_selection(desk, me)
             return remove_selection(desk, me)
         elif letter == LETTER_V:
-            for k in range(desk.frame.clipboard_length):
-                insert_code(desk, me, desk.clipboard[k])
-            return True
+            return paste(desk, me)
     return False
 
 

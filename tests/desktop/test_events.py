@@ -243,13 +243,26 @@ def test_selection_and_clipboard(make):
     assert hand.desktop.clipboard == "world"
 
 
-def test_what_is_secret_is_not_copied(make):
+def test_what_is_secret_is_neither_copied_nor_cut(make):
     field = ui.Field("password", secret=True)
     hand = make(field)
     hand.click(field)
-    hand.key("a", "Control")
-    hand.key("c", "Control")
+    for letter in "acx":
+        hand.key(letter, "Control")
     assert hand.desktop.clipboard == ""
+    assert field.text == "password"
+
+
+def test_lines_that_are_pasted_stay_words_and_nothing_changes_nothing(make):
+    field = ui.Field("")
+    hand = make(field)
+    hand.click(field)
+    hand.key("v", "Control")
+    assert hand.kinds(field) == []
+    hand.desktop.clipboard = "one\r\ntwo\tthree\n\nfour\n"
+    hand.key("v", "Control")
+    assert field.text == "one two three  four"
+    assert hand.kinds(field) == ["change"]
 
 
 def test_the_pointer_puts_the_caret_and_selects(make):
@@ -472,6 +485,8 @@ def test_a_window_is_moved_resized_raised_and_closed(device):
     hand.wait()
     assert front.box[2:] == (0, 0)
     assert hand.kinds(front) == ["close"]
+    hand.settle()
+    assert hand.desktop.machine.widget(back.number)["toggle"] == 1  # it is in front now, and looks so
 
 
 @pytest.mark.parametrize(
