@@ -138,12 +138,19 @@ def _links(parents: Sequence[int]) -> np.ndarray[Any, Any]:
     return links
 
 
-def _as_large_as_said(node: Node, layout: Style, around: Style) -> Style:
-    """Who says how long it is to be along the axis that it lies on does not grow and has no other basis."""
-    along = "height" if around.flex_direction.startswith("column") else "width"
+def _as_large_as_said(node: Node, layout: Style, holder: Node) -> Style:
+    """Who says how long it is to be along the axis that it lies on does not grow and has no other basis.
+
+    In what scrolls it does not shrink either: nothing has to, since all of it can be reached. Nor does what scrolls
+    itself, of which nothing would be left, unless it has said a part of the room that others take from, too.
+    """
+    along = "height" if holder.layout.flex_direction.startswith("column") else "width"
     if along not in node.said or layout.position == "absolute":
         return layout
     usual: dict[str, Any] = {"flex_grow": 0.0, "flex_basis": "auto"}
+    is_part = str(getattr(layout, along)).strip().endswith("%")
+    if holder.flags & numbers.CLIPS or (node.flags & numbers.CLIPS and not is_part):
+        usual["flex_shrink"] = 0.0
     return dataclasses.replace(layout, **{name: value for name, value in usual.items() if name not in node.said})
 
 
@@ -199,7 +206,7 @@ class _Builder:
         if node.kind == numbers.POPUP:
             layout = _within_screen(node, self.nodes[0].layout)
         if self.parents[number] >= 0:
-            layout = _as_large_as_said(node, layout, self.nodes[self.parents[number]].layout)
+            layout = _as_large_as_said(node, layout, self.nodes[self.parents[number]])
         self.styles.append(dataclasses.replace(layout, text_start=start, text_count=measured, font_size=font_size))
         if node.rows:
             widget["first_row"] = len(self.rows)
