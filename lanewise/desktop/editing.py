@@ -196,3 +196,18 @@ def show_caret(desk: Ptr[Desk], me: u32):
     scroll = min(widget.scroll_x, max(whole - room, 0.0))
     scroll = max(scroll, caret - room)
     widget.scroll_x = max(min(scroll, caret), 0.0)
+    widget.seen_version = widget.text_version
+
+
+@device
+def follow_text(desk: Ptr[Desk], me: u32, focused: bool):
+    """A field whose text is another one, whoever wrote it, shows its caret, or its beginning while others are typed in.
+
+    Then the caret is brought into view when the focus comes, since it was not.
+    """
+    widget = desk.widgets + me
+    if widget.seen_version != widget.text_version:
+        if focused:
+            show_caret(desk, me)
+        else:
+            widget.scroll_x = 0.0

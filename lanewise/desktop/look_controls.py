@@ -16,10 +16,12 @@ from lanewise.desktop.look_parts import (
 from lanewise.desktop.primitives import add_box, add_edge, add_image, add_line, add_paragraph, add_shadow, add_stroke
 from lanewise.desktop.state import Desk
 from lanewise.desktop.text import baseline_in, width_of
-from lanewise.lang import Ptr, device, i32, rint, u32
+from lanewise.lang import Ptr, device, f32, i32, rint, u32
 
 BLINK_MS = 530
 FIELD_PADDING = 10.0
+FIELD_MARGIN = 4.0
+"""Pixels between the edges of a field and what is seen of its text."""
 
 
 @device
@@ -90,23 +92,35 @@ def look_field(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     used = add_edge(desk, me, used, x, y, w, h, CORNER, fill, fill, 1.0 + 0.5 * widget.focus, edge)
     codes = desk.texts + widget.text
     start = x + FIELD_PADDING - widget.scroll_x
-    middle = y + rint(h * 0.5)
     focused = desk.frame.focused == i32(me)
     if focused and widget.caret != widget.anchor:
         low = min(widget.caret, widget.anchor)
         high = max(widget.caret, widget.anchor)
-        begin = max(start + width_of(desk.typeface, codes, 0, low, size, secret), x + 4.0)
-        end = min(start + width_of(desk.typeface, codes, 0, high, size, secret), x + w - 4.0)
-        if end > begin:
-            colour = shade(desk, theme.SELECTION)
-            used = add_box(desk, me, used, begin, middle - size * 0.75, end - begin, size * 1.5, 3.0, colour, colour)
+        begin = start + width_of(desk.typeface, codes, 0, low, size, secret)
+        end = start + width_of(desk.typeface, codes, 0, high, size, secret)
+        used = mark_inside(desk, me, used, begin, end, 3.0, shade(desk, theme.SELECTION))
     baseline = baseline_in(desk.typeface, y, h, size)
-    used = add_line(desk, me, used, start, baseline, text_colour(desk, me), first, x + 4.0, x + w - 4.0)
+    used = add_line(
+        desk, me, used, start, baseline, text_colour(desk, me), first, x + FIELD_MARGIN, x + w - FIELD_MARGIN
+    )
     if focused and caret_is_shown(desk):
         caret = start + width_of(desk.typeface, codes, 0, widget.caret, size, secret)
-        colour = shade(desk, theme.ACCENT)
-        used = add_box(desk, me, used, rint(caret) - 1.0, middle - size * 0.75, 2.0, size * 1.5, 1.0, colour, colour)
+        used = mark_inside(desk, me, used, rint(caret) - 1.0, rint(caret) + 1.0, 1.0, shade(desk, theme.ACCENT))
     return used
+
+
+@device(inline=False)
+def mark_inside(desk: Ptr[Desk], me: u32, used: u32, left: f32, right: f32, radius: f32, colour: u32) -> u32:
+    """What is marked of a field's line between two edges: its selection, or the caret. None of it is outside."""
+    widget = desk.widgets + me
+    x, y, w, h = area_of(widget)
+    begin = max(left, x + FIELD_MARGIN)
+    end = min(right, x + w - FIELD_MARGIN)
+    reach = min(widget.font_size * 0.75, h * 0.5 - 2.0)
+    if end <= begin or reach <= 0.0:
+        return used
+    middle = y + rint(h * 0.5)
+    return add_box(desk, me, used, begin, middle - reach, end - begin, 2.0 * reach, radius, colour, colour)
 
 
 @device

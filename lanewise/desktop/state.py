@@ -74,6 +74,8 @@ class Widget:
     """The other end of the selection."""
     text_version: u32
     """Goes up when code points change in their place."""
+    seen_version: u32
+    """Of a field: the text with which its caret was brought into view last."""
     font_size: f32
     align: u32
     """0 start, 1 centre, 2 end."""

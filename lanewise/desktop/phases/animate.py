@@ -1,6 +1,7 @@
 """Phase 3, its end: everything that moves goes on by the time that has passed, widget by widget."""
 
 from lanewise.desktop import numbers
+from lanewise.desktop.editing import follow_text
 from lanewise.desktop.limits import MAX_WIDGETS
 from lanewise.desktop.phases.palette import LONGEST_STEP, approach
 from lanewise.desktop.scrolling import scroll_limit
@@ -48,8 +49,10 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
                 group.awake = 1  # another frame, in which what is under the pointer now is found
         moves = widget.hover != f32(hovered) or widget.press != f32(pressed) or widget.scroll_y != widget.scroll_to
         moves = moves or widget.toggle != f32(on) or widget.focus != f32(focused)
-        if widget.kind == numbers.FIELD and frame.focused == number:
-            group.blinks = 1
+        if widget.kind == numbers.FIELD:
+            follow_text(desk, me, focused)
+            if focused:
+                group.blinks = 1
         if moves or group.theme_mix != f32(frame.theme):
             group.awake = 1
 

@@ -234,7 +234,8 @@ class Field(Node):
         if len(text) > capacity:
             raise ArgumentError(f"Field: text has {len(text)} characters; the field's capacity is {capacity}")
         length = len(code_points(text))
-        fields = {"capacity": capacity, "caret": length, "anchor": length}
+        # Another version than was seen: the caret comes into view when the focus does.
+        fields = {"capacity": capacity, "caret": length, "anchor": length, "text_version": 1}
         flags = FOCUSABLE | (numbers.SECRET if secret else 0)
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
         super().__init__(parts=Parts(text, flags, fields, handlers), **rest)
