@@ -4,6 +4,7 @@ import pytest
 from hand import Hand
 
 from lanewise.desktop import ui
+from lanewise.errors import ArgumentError
 
 
 @pytest.fixture
@@ -42,3 +43,44 @@ def test_parts_of_the_room_shrink_for_the_gap_between_them(make):
     halves = ui.List(["a"] * 12, height="50%"), ui.List(["a"] * 12, height="50%")
     make(ui.Column(*halves, height=212, flex_shrink=0))
     assert [half.box[3] for half in halves] == [100, 100]
+
+
+def rows_seen(listed: ui.List) -> list[str]:
+    """The rows that are seen, from the first on."""
+    seen = sorted((row.box[1], row.text) for row in listed.children if row.box[3] > 0)
+    return [text for _, text in seen]
+
+
+@pytest.mark.parametrize("options", [{}, {"row_height": 20}, {"row_height": 7}, {"height": 1500}])
+def test_a_list_of_any_height_shows_its_last_rows_and_all_before_them(make, options):
+    listed = ui.List([str(number) for number in range(10_000)], **options)
+    hand = make(ui.Scroll(listed), height=1000)
+    hand.key("Tab")
+    hand.key("End")
+    hand.settle()
+    seen = rows_seen(listed)
+    assert seen == [str(number) for number in range(10_000 - len(seen), 10_000)]
+    assert len(seen) >= (listed.box[3] - 12) // options.get("row_height", 30)
+
+
+def test_a_list_is_no_higher_than_its_most_visible_rows(make):
+    listed = ui.List([str(number) for number in range(100)], most_visible=5, row_height=20)
+    hand = make(listed)
+    assert listed.box[3] == 5 * 20 + 12
+    assert rows_seen(listed)[:5] == list("01234")
+    hand.key("Tab")
+    hand.key("End")
+    hand.settle()
+    assert rows_seen(listed)[-5:] == ["95", "96", "97", "98", "99"]
+
+
+def test_a_list_takes_no_more_widgets_than_it_has_rows_or_room_for(make):
+    lists = ui.List(["a", "b", "c"]), ui.List([str(number) for number in range(100)], height=100)
+    make(*lists)
+    assert [len(listed.children) for listed in lists] == [3, 5]
+
+
+def test_a_tree_with_too_many_places_for_rows_says_what_gives_fewer(device):
+    lists = [ui.List(["a"] * 1000) for _ in range(4)]
+    with pytest.raises(ArgumentError, match=r"292 are places for rows of lists, which have fewer with most_visible="):
+        ui.Desktop(*lists, width=3840, height=2160, device=device)

@@ -16,7 +16,7 @@ from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import name_of
 from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, POPUP_LINE, POPUP_PADDING, THUMB_ROOM, Window
-from lanewise.desktop.ui.controls import Radio
+from lanewise.desktop.ui.controls import List, Radio
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Node
 from lanewise.errors import ArgumentError
@@ -108,13 +108,22 @@ def _number(root: Node) -> tuple[list[Node], list[int]]:
                 where = path_of([*nodes, node], [*parents, parent], len(nodes))
                 raise ArgumentError(f"{where}: {name_of(chosen[group])} of its group is checked, too; one can be")
             chosen[group] = node
+        if isinstance(node, List):
+            node.make_places(height_of(root))
         node.number = len(nodes)
         nodes.append(node)
         parents.append(parent)
         waiting += [(child, node.number, depth + 1) for child in reversed(node.children)]
     if len(nodes) > limits.MAX_WIDGETS:
-        raise ArgumentError(f"the tree has {len(nodes)} widgets; a desktop holds {limits.MAX_WIDGETS}")
+        rows = sum(node.kind == numbers.ROW for node in nodes)
+        advice = f"; {rows} are places for rows of lists, which have fewer with most_visible=" if rows else ""
+        raise ArgumentError(f"the tree has {len(nodes)} widgets; a desktop holds {limits.MAX_WIDGETS}{advice}")
     return nodes, parents
+
+
+def height_of(root: Node) -> float:
+    """How high the screen is."""
+    return float(root.layout.height)
 
 
 def path_of(nodes: Sequence[Node], parents: Sequence[int], number: int) -> str:
@@ -205,6 +214,8 @@ class _Builder:
         layout = self._place_window(node) if isinstance(node, Window) else node.layout
         if node.kind == numbers.POPUP:
             layout = _within_screen(node, self.nodes[0].layout)
+        if isinstance(node, List):
+            layout = node.within_places(layout, height_of(self.nodes[0]))
         if self.parents[number] >= 0:
             layout = _as_large_as_said(node, layout, self.nodes[self.parents[number]])
         self.styles.append(dataclasses.replace(layout, text_start=start, text_count=measured, font_size=font_size))

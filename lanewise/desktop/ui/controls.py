@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
 
 from lanewise.desktop import numbers
+from lanewise.desktop.choosing import LIST_MARGIN
+from lanewise.desktop.layout.style import Style
 from lanewise.desktop.limits import IMAGE_PIXELS, IMAGE_SIDE, MAX_WIDGETS, TEXT_CODES
 from lanewise.desktop.numbers import CHANGED, CHECKED, CLICKED, DOUBLE_CLICKED, DRAWN, FOCUSABLE, SUBMITTED
 from lanewise.desktop.ui.checking import (
@@ -249,7 +253,7 @@ class ListRow(Node):
 
 
 class List(Node):
-    """Rows of text to scroll through and choose from; only those that are seen take up widgets."""
+    """Rows of text to scroll through and choose from; only those that can be seen at a time take up widgets."""
 
     kind = numbers.LIST
     style: ClassVar[dict[str, Any]] = {
@@ -265,7 +269,7 @@ class List(Node):
         rows: Sequence[str],
         *,
         row_height: float = 30,
-        most_visible: int = 24,
+        most_visible: int | None = None,
         chosen: int = -1,
         on_change: Handler | None = None,
         on_submit: Handler | None = None,
@@ -273,17 +277,39 @@ class List(Node):
     ) -> None:
         check(self, TEXTS, rows=rows)
         check(self, POSITIVE, row_height=row_height)
-        check(self, whole_within(1, MAX_WIDGETS), most_visible=most_visible)
+        check(self, or_none(whole_within(1, MAX_WIDGETS)), most_visible=most_visible)
         self.accepted = place_within(-1, len(rows) - 1)
         check(self, self.accepted, chosen=chosen)
         check(self, or_none(HANDLER), on_change=on_change, on_submit=on_submit)
-        parts = [Parts(fields={"row_count": most_visible, "group": at}) for at in range(most_visible)]
-        places = [ListRow(parts=each) for each in parts]
         fields = {"row_count": len(rows), "row_height": row_height, "value": chosen}
         handlers = {CHANGED: on_change, SUBMITTED: on_submit}
         flags = FOCUSABLE | numbers.CLIPS | (numbers.REVEALS if chosen >= 0 else 0)
-        super().__init__(*places, parts=Parts("", flags, fields, handlers), **rest)
+        super().__init__(parts=Parts("", flags, fields, handlers), **rest)
         self.rows = rows
+        self._places: list[Node] = []
+        self.children = self._places
+        self._row_height = row_height
+        self._most_visible = most_visible
+
+    def make_places(self, screen_height: float) -> None:
+        """Make places for as many rows as can be seen at a time on a screen of this height."""
+        wanted = ceil((self._most_room(screen_height) - LIST_MARGIN) / self._row_height) + 1
+        count = max(min(wanted, len(self.rows), MAX_WIDGETS), 1)
+        parts = [Parts(fields={"row_count": count, "group": at}) for at in range(count)]
+        self._places[:] = [ListRow(parts=each) for each in parts]
+
+    def within_places(self, layout: Style, screen_height: float) -> Style:
+        """Its layout, no higher than its places reach."""
+        if len(self._places) == len(self.rows) or str(layout.max_height).strip().endswith("%"):
+            return layout
+        return dataclasses.replace(layout, max_height=self._most_room(screen_height))
+
+    def _most_room(self, screen_height: float) -> float:
+        """How high it is at most."""
+        said = [float(each) for each in (self.layout.height, self.layout.max_height) if not isinstance(each, str)]
+        if self._most_visible is not None:
+            said.append(self._most_visible * self._row_height + 2 * LIST_MARGIN)
+        return min(said, default=screen_height)
 
     @property
     def value(self) -> float:
