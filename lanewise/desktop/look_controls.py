@@ -35,8 +35,9 @@ def look_label(desk: Ptr[Desk], me: u32, first: u32) -> u32:
         used = add_box(desk, me, used, x, y, w, h, widget.radius, widget.background, widget.background)
     width = w - box.padding[0] - box.padding[1]
     height = h - box.padding[2] - box.padding[3]
-    colour = text_colour(desk, me)
-    return add_paragraph(desk, me, used, x + box.padding[0], y + box.padding[2], width, height, colour, first)
+    # Lines begin where layout has them, so that they are level with the text of what lies beside them in the middle.
+    top = y + widget.rest + box.padding[2]
+    return add_paragraph(desk, me, used, x + box.padding[0], top, width, height, text_colour(desk, me), first)
 
 
 @device

@@ -62,6 +62,8 @@ class Widget:
     clip_top: i32
     clip_right: i32
     clip_bottom: i32
+    rest: f32
+    """How far below its whole pixel its box begins, as layout has it: lines of text that are not whole pixels high."""
 
     # What it says.
     text: u32

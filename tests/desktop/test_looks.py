@@ -58,3 +58,35 @@ def test_a_window_cuts_off_what_does_not_fit(device):
     hand.click(menu.button)
     hand.settle()
     assert not np.array_equal(hand.desktop.pixels()[180:], empty.pixels()[180:])
+
+
+WITH_TEXT = {
+    "button": (lambda: ui.Button("HEH"), 16),
+    "checkbox": (lambda: ui.Checkbox("HEH"), 25),
+    "switch": (lambda: ui.Switch("HEH"), 46),
+    "field": (lambda: ui.Field("HEH"), 8),
+    "menu": (lambda: ui.Menu(["HEH"]), 10),
+}
+"""Widgets, and how far from their left edge their text begins."""
+
+
+def foot(pixels, x, y, height):
+    """The lowest row of pixels that has ink of letters that begin here."""
+    part = pixels[y : y + height, x : x + 30, :3].astype(int).sum(axis=2)
+    return y + np.flatnonzero(np.ptp(part, axis=1) > 250).max()
+
+
+@pytest.mark.parametrize("above", [0, 1, 2])
+@pytest.mark.parametrize("kind", WITH_TEXT)
+def test_a_label_is_level_with_the_text_beside_it(device, kind, above):
+    make, indent = WITH_TEXT[kind]
+    label, other = ui.Label("HEH"), make()
+    lines = [ui.Label("above") for _ in range(above)]  # which are not whole pixels high
+    window = ui.Window("", *lines, ui.Row(label, other), x=0, y=0, width=320, height=200)
+    desktop = ui.Desktop(window, width=320, height=200, device=device)
+    desktop.settle()
+    pixels = desktop.pixels()
+    x, y, _, height = label.box
+    beside_x, beside_y, _, beside_height = (other.button if kind == "menu" else other).box
+    beside = foot(pixels, beside_x + indent, beside_y + 4, beside_height - 8)
+    assert foot(pixels, x, y, height) == beside

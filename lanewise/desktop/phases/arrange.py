@@ -22,6 +22,7 @@ def arrange(desk: Ptr[Desk], me: u32):
         threadgroup_barrier()
         if me < desk.frame.widgets:
             widget = desk.widgets + me
+            widget.rest = (desk.layout.work + me).corner[1] - (desk.boxes + me).y
             if widget.flags & CLIPS != 0 and widget.kind != LIST:
                 widget.content_height = (desk.boxes + me).content_height
         if me == 0:
