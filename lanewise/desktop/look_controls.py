@@ -5,6 +5,7 @@ from lanewise.desktop.colours import faded, mix, shade
 from lanewise.desktop.look_parts import (
     CORNER,
     DULL,
+    TEXT_MARGIN,
     area_of,
     centred_text,
     dulled,
@@ -58,7 +59,7 @@ def look_button(desk: Ptr[Desk], me: u32, first: u32) -> u32:
         top = dulled(desk, widget, top, theme.SURFACE)
         low = dulled(desk, widget, low, theme.SURFACE)
         used = add_box(desk, me, used, x, y, w, h, CORNER, top, low)
-        return centred_text(desk, me, used, x, w, on_accent(desk, widget), first)
+        return centred_text(desk, me, used, x + TEXT_MARGIN, w - 2.0 * TEXT_MARGIN, on_accent(desk, widget), first)
     top = mix(
         mix(shade(desk, theme.CONTROL), shade(desk, theme.CONTROL_HOVER), hover),
         shade(desk, theme.CONTROL_PRESS),
@@ -71,7 +72,7 @@ def look_button(desk: Ptr[Desk], me: u32, first: u32) -> u32:
     )
     edge = mix(shade(desk, theme.CONTROL_EDGE), shade(desk, theme.ACCENT), hover * 0.35)
     used = add_edge(desk, me, used, x, y, w, h, CORNER, top, low, 1.0, edge)
-    return centred_text(desk, me, used, x, w, text_colour(desk, me), first)
+    return centred_text(desk, me, used, x + TEXT_MARGIN, w - 2.0 * TEXT_MARGIN, text_colour(desk, me), first)
 
 
 @device
@@ -140,7 +141,7 @@ def look_tab(desk: Ptr[Desk], me: u32, first: u32) -> u32:
         used = add_box(desk, me, used, x + (w - wide) * 0.5, y + h - 3.0, wide, 3.0, 1.5, accent, accent)
     colour = mix(shade(desk, theme.TEXT_MUTED), shade(desk, theme.TEXT), max(on, widget.hover))
     colour = dulled(desk, widget, colour, theme.SURFACE)
-    return centred_text(desk, me, used, x, w, colour, first)
+    return centred_text(desk, me, used, x + TEXT_MARGIN, w - 2.0 * TEXT_MARGIN, colour, first)
 
 
 @device

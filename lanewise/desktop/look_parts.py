@@ -11,6 +11,8 @@ CORNER = 7.0
 """The radius of the corners of buttons and fields."""
 DULL = 0.6
 """How far the colours of what is disabled go over into what is behind them."""
+TEXT_MARGIN = 6.0
+"""Pixels between the edges of what is pressed and a text that would be longer."""
 FADED = 0.45
 """How much is left of text that is disabled."""
 
@@ -70,9 +72,9 @@ def focus_ring(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f
 
 @device(inline=False)
 def centred_text(desk: Ptr[Desk], me: u32, used: u32, x: f32, w: f32, colour: u32, first: u32) -> u32:
-    """One line in the middle of a box of the widget's height."""
+    """One line in the middle of a box of the widget's height; one that is too long shows its beginning."""
     widget = desk.widgets + me
     width = width_of(desk.typeface, desk.texts + widget.text, 0, widget.length, widget.font_size, False)
     baseline = baseline_in(desk.typeface, f32(widget.y), f32(widget.h), widget.font_size)
-    start = x + rint((w - width) * 0.5)
+    start = x + max(rint((w - width) * 0.5), 0.0)
     return add_line(desk, me, used, start, baseline, colour, first, x, x + w)

@@ -90,3 +90,27 @@ def test_a_label_is_level_with_the_text_beside_it(device, kind, above):
     beside_x, beside_y, _, beside_height = (other.button if kind == "menu" else other).box
     beside = foot(pixels, beside_x + indent, beside_y + 4, beside_height - 8)
     assert foot(pixels, x, y, height) == beside
+
+
+LONG = "The beginning of this is what matters, and it is far too long"
+LONG_ONES = {
+    "button": (lambda text: ui.Button(text, width=100, padding=0), lambda widget: widget),
+    "tabs": (lambda text: ui.Tabs({text: ui.Label("")}, width=100), lambda widget: widget.tabs[0]),
+    "window": (lambda text: ui.Window(text, x=0, y=0, width=180, height=120), lambda widget: widget.title),
+}
+"""Widgets with their text in the middle, and which part of them has it."""
+
+
+@pytest.mark.parametrize("kind", LONG_ONES)
+def test_a_text_that_is_too_long_for_its_middle_shows_its_beginning(device, kind):
+    """However it goes on."""
+    make, part = LONG_ONES[kind]
+    seen = []
+    for text in (LONG, LONG + LONG):
+        widget = make(text)
+        desktop = ui.Desktop(widget, width=240, height=200, device=device)
+        desktop.settle()
+        x, y, _, height = part(widget).box
+        seen.append(desktop.pixels()[y : y + height, x : x + 80])
+    assert np.array_equal(*seen)
+    assert np.ptp(seen[0][8:-8, 46:70, :3]) > 100
