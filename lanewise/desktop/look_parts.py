@@ -11,6 +11,8 @@ CORNER = 7.0
 """The radius of the corners of buttons and fields."""
 DULL = 0.6
 """How far the colours of what is disabled go over into what is behind them."""
+RING = 3.0
+"""Pixels around what has the focus."""
 TEXT_MARGIN = 6.0
 """Pixels between the edges of what is pressed and a text that would be longer."""
 FADED = 0.45
@@ -67,7 +69,8 @@ def focus_ring(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f
     if widget.focus <= 0.0:
         return used
     colour = faded(shade(desk, theme.FOCUS), widget.focus)
-    return add_edge(desk, me, used, x - 3.0, y - 3.0, w + 6.0, h + 6.0, radius + 3.0, 0, 0, 3.0, colour)
+    wide, high = w + 2.0 * RING, h + 2.0 * RING
+    return add_edge(desk, me, used, x - RING, y - RING, wide, high, radius + RING, 0, 0, RING, colour)
 
 
 @device(inline=False)

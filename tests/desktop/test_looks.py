@@ -114,3 +114,33 @@ def test_a_text_that_is_too_long_for_its_middle_shows_its_beginning(device, kind
         seen.append(desktop.pixels()[y : y + height, x : x + 80])
     assert np.array_equal(*seen)
     assert np.ptp(seen[0][8:-8, 46:70, :3]) > 100
+
+
+def beyond(pixels, scroll):
+    """On which sides of what scrolls something other than the grey around it is seen: left, above, below."""
+    x, y, _, height = scroll.box
+    grey = np.abs(pixels[..., :3].astype(int) - 0x80).max(axis=2) < 8
+    sides = grey[y : y + height, x - 3 : x], grey[y - 3 : y, x : x + 80], grey[y + height :][:3, x : x + 80]
+    return tuple(not side.all() for side in sides)
+
+
+@pytest.mark.parametrize(
+    ("wheel", "keys", "seen"),
+    [
+        (0, ["Tab"], (True, True, False)),
+        (10_000, ["Shift", "Shift"], (True, False, True)),
+        (60, [], (False, False, False)),
+    ],
+    ids=["first", "last", "between"],
+)
+def test_the_ring_of_the_focus_is_whole_in_a_scroll_that_else_ends_at_its_edges(device, wheel, keys, seen):
+    scroll = ui.Scroll(*(ui.Field(str(number)) for number in range(12)), height=101, width=160)
+    window = ui.Window("", ui.Panel(scroll, padding=20, background="#808080"), x=0, y=0, height=300)
+    hand = Hand(ui.Desktop(window, width=480, height=320, device=device, groups="one"))
+    x, y, _, _ = scroll.box
+    hand.event("wheel", x=x + 20, y=y + 20, dy=wheel)
+    hand.settle()
+    for key in keys:  # backwards the last is behind the cross of the window
+        hand.key("Tab", *[key] * (key == "Shift"))
+    hand.settle()
+    assert beyond(hand.desktop.pixels(), scroll) == seen

@@ -2,6 +2,7 @@
 
 from lanewise.desktop.choosing import LIST_MARGIN, popup_top, show_row
 from lanewise.desktop.limits import MAX_DEPTH, MAX_WIDGETS
+from lanewise.desktop.look_parts import RING
 from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, REVEALS, ROW, WINDOW
 from lanewise.desktop.state import Desk, GroupMemory
 from lanewise.lang import Ptr, device, f32, i32, rint, threadgroup_barrier, u32
@@ -58,11 +59,16 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
         from_y -= above.scroll_y if above.flags & CLIPS != 0 else 0.0
         # Now from_x is how far this widget's corner is from the ancestor's.
         if (above.flags & CLIPS != 0 or above.kind == WINDOW) and popup < 0:
-            inset = f32(1) if above.kind == LIST or above.kind == WINDOW else f32(0)
-            clip_left = max(clip_left, inset - from_x)
-            clip_top = max(clip_top, inset - from_y)
-            clip_right = min(clip_right, above_box.width - inset - from_x)
-            clip_bottom = min(clip_bottom, above_box.height - inset - from_y)
+            edged = above.kind == LIST or above.kind == WINDOW
+            inset = f32(1) if edged else f32(0)
+            # Where nothing is scrolled out of what has no edge, the ring of the focus is seen around what lies there.
+            beside = -f32(RING) if not edged and above_box.content_width <= above_box.width else inset
+            over = -f32(RING) if not edged and above.scroll_y <= 0.0 else inset
+            under = -f32(RING) if not edged and above.scroll_y >= above.content_height - above_box.height else inset
+            clip_left = max(clip_left, beside - from_x)
+            clip_top = max(clip_top, over - from_y)
+            clip_right = min(clip_right, above_box.width - beside - from_x)
+            clip_bottom = min(clip_bottom, above_box.height - under - from_y)
             if above.kind == WINDOW and not scrolls:
                 across = clip_left < w and clip_right > 0.0
                 seen = seen and across and clip_top < h and clip_bottom > 0.0
