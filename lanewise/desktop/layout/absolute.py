@@ -17,10 +17,14 @@ from lanewise.desktop.layout.items import (
     item_alignment,
     line_limit,
 )
+from lanewise.desktop.layout.items_order import outer
 from lanewise.desktop.layout.keywords import (
     ALIGN_AUTO,
+    ALIGN_SAFE,
     ALIGN_STRETCH,
+    BOTTOM,
     RTL,
+    TOP,
     UNIT_STRETCH,
 )
 from lanewise.desktop.layout.lengths import (
@@ -62,7 +66,7 @@ def room_between(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32) -> f32
     item = addressof((tree.work + child).item)
     whole = padding_box(tree, node, axis)
     taken = resolve_or_zero(style.inset[2 * axis], whole) + resolve_or_zero(style.inset[2 * axis + 1], whole)
-    return max(whole - taken - item.margin[2 * axis] - item.margin[2 * axis + 1], 0.0)
+    return max(max(whole - taken, 0.0) - item.margin[2 * axis] - item.margin[2 * axis + 1], 0.0)
 
 
 @device
@@ -177,18 +181,22 @@ def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
     if from_start and from_end:
         first = has_auto_margin(item.flags, start)
         last = has_auto_margin(item.flags, end)
+        backward = axis == 0 and (tree.styles + node).direction == RTL
         taken = resolve_or_zero(style.inset[start], whole) + resolve_or_zero(style.inset[end], whole)
-        free = max(whole - taken - size - item.margin[start] - item.margin[end], 0.0)
+        free = max(whole - taken, 0.0) - size - item.margin[start] - item.margin[end]
+        part = f32(0.5)
+        if axis == 0 and free < 0.0:  # what is too wide overflows at its end
+            part = f32(1) if backward else f32(0)
         if first:
-            item.margin[start] = free / 2.0 if last else free
+            item.margin[start] = free * part if last else free
         if last:
-            item.margin[end] = free / 2.0 if first else free
-        if axis == 1 and not first and not last and aligned_between(tree, child):
-            spare = whole - taken - size - item.margin[start] - item.margin[end]
-            align = own_direction(tree.styles + node, tree.styles + child, axis, u32(style.align_self))
-            item.margin[start] += offset_of(align, spare, False)
+            item.margin[end] = free * (1.0 - part) if first else free
+        if axis == 1 and not first and not last and style.align_self != ALIGN_AUTO:
+            item.place[1] = aligned_place(tree, node, child) + item.margin[start] - work.item.padding[start]
+            item.nudge[1] = 0.0
+            return
         # Where too much is said, the side that reading begins at holds.
-        from_start = axis == 1 or (tree.styles + node).direction != RTL
+        from_start = not backward
     if from_start:
         item.place[axis] = resolve_or_zero(style.inset[start], whole) + item.margin[start] - work.item.padding[start]
     elif from_end:
@@ -197,6 +205,27 @@ def place_absolute(tree: Ptr[LayoutTree], node: i32, child: i32, axis: u32):
     else:
         item.place[axis] = static_place(tree, node, child, axis)
     item.nudge[axis] = 0.0
+
+
+@device
+def aligned_place(tree: Ptr[LayoutTree], node: i32, child: i32) -> f32:
+    """Where a child that says how it is aligned between its upper and lower inset begins, margins included.
+
+    If it is too large for the room between them, it stays within its parent's padding box or, too large for that as
+    well, begins with it: the insets count as part of that box where they reach beyond it.
+    """
+    style = tree.styles + child
+    item = addressof((tree.work + child).item)
+    whole = padding_box(tree, node, u32(1))
+    size = outer(item, u32(1))
+    first = resolve_or_zero(style.inset[TOP], whole)
+    last = whole - resolve_or_zero(style.inset[BOTTOM], whole)
+    align = own_direction(tree.styles + node, style, u32(1), u32(style.align_self))
+    last = max(last, first)  # insets that cross hold nothing, where the first one ends
+    at = first + offset_of(align, last - first - size, False)
+    if (align & ALIGN_SAFE) != 0 and last - first < size:
+        return at
+    return max(min(at, max(last, whole) - size), min(first, 0.0))
 
 
 @device
