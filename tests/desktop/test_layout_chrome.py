@@ -57,3 +57,17 @@ def test_what_is_too_wide_for_its_margins_overflows_at_its_end(device, direction
 def test_insets_that_cross_leave_no_room_but_that_of_negative_margins(device):
     child = node(position="absolute", height=5, inset=(0, 40, "auto", 30), margin=(0, -7, 0, -2))
     assert boxes_of(device, node(child, width=50, height=20))[1] == (28, 0, 9, 5)
+
+
+@pytest.mark.parametrize(
+    ("room", "items", "width"),
+    [
+        (300, [{"width": 52, "flex_basis": 21}], 52),
+        (300, [{"width": 52, "flex_basis": 21}, {"width": 40}], 61),
+        (300, [{"flex_basis": 60, "flex_shrink": 0}], 60),
+        (40, [{"flex_basis": 60, "flex_shrink": 0}], 40),
+    ],
+)
+def test_lines_that_wrap_are_no_narrower_than_the_content_of_an_item_whatever_its_basis(device, room, items, width):
+    lines = node(*(node(**item) for item in items), flex_wrap="wrap")
+    assert boxes_of(device, lines, width=room)[0][2] == width

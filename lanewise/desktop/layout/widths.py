@@ -113,12 +113,15 @@ def end_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     kept = addressof((tree.work + node).item)
     if held_by_basis(container, style):
         base = boxed(style, item, u32(0), style.flex_basis.value)
+        held = least
         if style.flex_grow == 0.0:
-            least = min(least, base)
+            held = min(held, base)
             most = min(most, base)
         if style.flex_shrink == 0.0:
-            least = max(least, base)
+            held = max(held, base)
             most = max(most, base)
+        if not wraps(container):  # else it may be alone in its line, where its content counts
+            least = held
         if least_is_auto(container, style, u32(0)):
             item.least[0] = auto_least(style, item, u32(0), narrow)
             kept.least[0] = item.least[0]
