@@ -71,3 +71,83 @@ def test_insets_that_cross_leave_no_room_but_that_of_negative_margins(device):
 def test_lines_that_wrap_are_no_narrower_than_the_content_of_an_item_whatever_its_basis(device, room, items, width):
     lines = node(*(node(**item) for item in items), flex_wrap="wrap")
     assert boxes_of(device, lines, width=room)[0][2] == width
+
+
+@pytest.mark.parametrize(
+    ("style", "size"),
+    [
+        ({"padding": (9, 0, 0, 0)}, (18, 9)),
+        ({"border": (0, 0, 2, 1)}, (4, 2)),
+        ({"padding": (9, 0, 0, 0), "box_sizing": "content-box"}, (0, 9)),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_padding_and_border_count_for_an_aspect_ratio(device, style, size, nested):
+    item = node(aspect_ratio=2, align_self="flex-start", **style)
+    boxes = boxes_of(device, node(item)) if nested else boxes_of(device, item)
+    assert boxes[-1][2:] == size
+    assert boxes[0][2] == size[0]
+
+
+@pytest.mark.parametrize(
+    ("style", "size"),
+    [
+        ({"height": 10}, (41, 10)),
+        ({"height": 10, "max_height": 5}, (41, 5)),
+        ({"height": 10, "min_width": 0}, (20, 10)),
+        ({"height": 10, "max_width": 30}, (30, 10)),
+        ({"height": 60}, (120, 60)),
+        ({"flex_basis": 10}, (41, 20.5)),
+        ({"flex_basis": 10, "min_height": 0}, (20, 10)),
+    ],
+)
+def test_in_a_column_an_aspect_ratio_makes_nothing_narrower_than_its_content(device, style, size):
+    item = node(node(width=41), aspect_ratio=2, align_self="flex-start", **style)
+    assert boxes_of(device, item, flex_direction="column")[0][2:] == size
+
+
+@pytest.mark.parametrize(
+    ("style", "size"), [({"flex_basis": 60}, (41, 20.5)), ({"height": 60}, (41, 20.5)), ({"width": 120}, (120, 60))]
+)
+def test_in_a_column_that_is_full_an_aspect_ratio_shrinks_to_its_content(device, style, size):
+    item = node(node(width=41, height=5), aspect_ratio=2, align_self="flex-start", **style)
+    assert boxes_of(device, item, flex_direction="column", height=10)[0][2:] == size
+
+
+@pytest.mark.parametrize(
+    ("style", "child", "size"),
+    [
+        ({"max_width": 28}, {"width": 5, "height": 28}, (5, 28)),
+        ({"max_width": 28, "width": 100}, {"height": 28}, (28, 28)),
+        ({"max_width": 28, "flex_direction": "column"}, {"width": 40, "height": 28}, (28, 28)),
+        ({"max_width": 28, "overflow_x": "hidden", "overflow_y": "hidden"}, {"width": 5, "height": 28}, (5, 2.5)),
+        ({"max_height": 15, "align_self": "stretch"}, {"width": 70}, (70, 15)),
+        ({"max_height": 15}, {"width": 70}, (30, 15)),
+    ],
+)
+def test_an_aspect_ratio_grows_with_its_content_whatever_its_limits_make_of_it(device, style, child, size):
+    item = node(node(**child), **{"aspect_ratio": 2, "align_self": "flex-start", **style})
+    assert boxes_of(device, item)[0][2:] == size
+
+
+def test_what_is_stretched_in_an_aspect_ratio_does_not_make_it_grow(device):
+    stretched = node(node(node(height=40), width=15), width=15, aspect_ratio=2)
+    beside = node(node(node(height=40), width=15), width=15, aspect_ratio=2, align_items="flex-start")
+    boxes = boxes_of(device, stretched, beside, align_items="flex-start")
+    assert [box[2:] for box in boxes[:2]] == [(15, 7.5), (15, 40)]
+
+
+@pytest.mark.parametrize("align", ["stretch", "flex-end"])
+def test_an_aspect_ratio_that_grows_in_a_column_that_wraps_makes_its_line_as_wide(device, align):
+    item = node(aspect_ratio=0.5, flex_grow=2.5, align_self=align)
+    x = 0 if align == "stretch" else 200
+    width = 300 if align == "stretch" else 100
+    assert boxes_of(device, item, flex_direction="column", flex_wrap="wrap") == [(x, 0, width, 200)]
+    inner = node(node(aspect_ratio=0.5, flex_grow=1), flex_direction="column", flex_wrap="wrap")
+    assert boxes_of(device, inner)[1] == (0, 0, 100, 200)
+
+
+@pytest.mark.parametrize(("style", "width"), [({"flex_basis": 10}, 400), ({"height": 10}, 41)])
+def test_a_row_is_as_wide_as_what_an_aspect_ratio_makes_of_its_height(device, style, width):
+    children = [node(width=41)] if "height" in style else []
+    assert boxes_of(device, node(node(*children, aspect_ratio=2, **style)))[0][2] == width

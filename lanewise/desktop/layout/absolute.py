@@ -14,6 +14,7 @@ from lanewise.desktop.layout.items import (
     content_width,
     grows_with_content,
     has_auto_margin,
+    height_limit,
     item_alignment,
     line_limit,
 )
@@ -149,7 +150,7 @@ def find_absolute_width(tree: Ptr[LayoutTree], node: i32) -> u32:
         return find_absolute_height(tree, node)
     item.flags |= ITEM_NEEDS_HEIGHT
     width = content_size(item, u32(0), item.used[0])
-    return ask_height(tree, node, width, line_limit(tree.styles + node, item), u32(ABSOLUTE_HEIGHT))
+    return ask_height(tree, node, width, height_limit(tree.styles + node, item), u32(ABSOLUTE_HEIGHT))
 
 
 @device(inline=False)
@@ -159,7 +160,7 @@ def find_absolute_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     width = content_size(item, u32(0), item.used[0])
     if (item.flags & ITEM_NEEDS_HEIGHT) != 0:
-        content = answered_height(tree, node, width, line_limit(tree.styles + node, item))
+        content = answered_height(tree, node, width, height_limit(tree.styles + node, item))
         item.used[1] = content_height(tree.styles + node, item, content)
     place_absolute(tree, parent, node, u32(0))
     place_absolute(tree, parent, node, u32(1))

@@ -6,6 +6,8 @@ from lanewise.desktop.layout.items import (
     auto_least,
     begin_item,
     content_width,
+    grows_with_content,
+    height_limit,
     line_limit,
     percent_height,
     stretched,
@@ -47,9 +49,6 @@ def begin_column_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         width = clamp(item.size[0], item.least[0], item.most[0])
     elif (item.flags & ITEM_STRETCHES) != 0 and not wraps(container):
         width = stretched(item, u32(0), around.width)
-    elif style.aspect_ratio > 0.0 and item.base >= 0.0:
-        height = clamp(item.base, item.least[1], item.most[1])
-        width = clamp(across(style, item, u32(0), height), item.least[0], item.most[0])
     item.used[0] = width
     write_item(addressof((tree.work + node).item), item)
     if width >= 0.0:
@@ -75,21 +74,26 @@ def find_column_width(tree: Ptr[LayoutTree], node: i32) -> u32:
     work = (tree.work + node)[0]
     item = addressof(work.item)
     if item.used[0] < 0.0:
-        item.flags |= ITEM_FITS
         room = line_share(tree, parent_of(tree, node)) - item.margin[0] - item.margin[1]
         item.used[0] = content_width(style, item, work.answers, room)
+        if style.aspect_ratio == 0.0:
+            item.flags |= ITEM_FITS
+        elif item.size[1] >= 0.0 and grows_with_content(tree, node, u32(0)):
+            # The width will be that of the height and the aspect ratio, but no less than the content's.
+            item.least[0] = max(item.least[0], min(work.answers.least_width + item.edge[0], item.most[0]))
     if (item.flags & ITEM_BASE_CONTENT) != 0 and style.aspect_ratio > 0.0:
         item.base = across(style, item, u32(1), item.used[0])
         item.flags &= ~u32(ITEM_BASE_CONTENT)
         item.flags |= ITEM_BASE_DEFINITE
     kept = addressof((tree.work + node).item)
     kept.used[0] = item.used[0]
+    kept.least[0] = item.least[0]
     kept.base = item.base
     kept.flags = item.flags
     if (item.flags & (ITEM_BASE_CONTENT | ITEM_LEAST_AUTO)) == 0:
         return end_column_item(tree, node)
     width = content_size(item, u32(0), item.used[0])
-    return ask_height(tree, node, width, line_limit(style, item), u32(COLUMN_ITEM_END))
+    return ask_height(tree, node, width, height_limit(style, item), u32(COLUMN_ITEM_END))
 
 
 @device(inline=False)
@@ -100,13 +104,13 @@ def end_column_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = (tree.work + node).item
     if (item.flags & (ITEM_BASE_CONTENT | ITEM_LEAST_AUTO)) != 0:
         width = content_size(item, u32(0), item.used[0])
-        content = answered_height(tree, node, width, line_limit(style, item)) + item.edge[1]
+        content = answered_height(tree, node, width, height_limit(style, item)) + item.edge[1]
         if (item.flags & ITEM_BASE_CONTENT) != 0:
             item.base = transferred(style, item, u32(1), content)
         if (item.flags & ITEM_LEAST_AUTO) != 0:
             if style.aspect_ratio > 0.0:
                 content = max(content, across(style, item, u32(1), item.used[0]))
-            item.least[1] = auto_least(style, item, u32(1), content)
+            item.least[1] = auto_least(item, u32(1), transferred(style, item, u32(1), content))
     kept = addressof((tree.work + node).item)
     kept.base = item.base
     kept.least[1] = item.least[1]
@@ -115,11 +119,15 @@ def end_column_item(tree: Ptr[LayoutTree], node: i32) -> u32:
 
 
 @device
-def width_of_flexed(tree: Ptr[LayoutTree], node: i32):
-    """The width of an item in a column that has an aspect ratio follows its height, unless something else says it."""
+def width_of_flexed(tree: Ptr[LayoutTree], parent: i32, node: i32):
+    """The width of an item in a column that has an aspect ratio follows its height, unless something else says it.
+
+    Where lines wrap it makes its line as wide as that, also if it is then stretched to it.
+    """
     style = tree.styles + node
     item = addressof((tree.work + node).item)
-    if style.aspect_ratio > 0.0 and item.size[0] < 0.0 and (item.flags & ITEM_STRETCHES) == 0:
+    stretches = (item.flags & ITEM_STRETCHES) != 0 and not wraps(tree.styles + parent)
+    if style.aspect_ratio > 0.0 and item.size[0] < 0.0 and not stretches:
         item.used[0] = clamp(across(style, item, u32(0), item.used[1]), item.least[0], item.most[0])
 
 

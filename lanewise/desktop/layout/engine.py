@@ -105,7 +105,7 @@ def begin(tree: Ptr[LayoutTree], node: i32) -> u32:
         if work.question == LAYOUT:
             return lay_out_leaf(tree, node)
         if work.question == HEIGHT:
-            return answer_height(tree, node, text_height(tree, node, work.width))
+            return answer_height(tree, node, min(text_height(tree, node, work.width), work.limit))
         least, most = text_widths(tree, node, work.height)
         return answer_widths(tree, node, least, most)
     # What the children find for this question is written over what they found when they were laid out.

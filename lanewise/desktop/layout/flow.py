@@ -42,6 +42,6 @@ def find_bases(tree: Ptr[LayoutTree], node: i32) -> u32:
         return after(u32(FLOW_LINES), u32(ROW_HEIGHT))
     child = first_item(tree, node)
     while child != NO_NODE:
-        width_of_flexed(tree, child)
+        width_of_flexed(tree, node, child)
         child = next_item(tree, child)
     return u32(FLOW_LINES)

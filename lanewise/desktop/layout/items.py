@@ -74,6 +74,17 @@ def line_limit(style: Ptr[NodeStyle], item: Ptr[Item]) -> f32:
 
 
 @device
+def height_limit(style: Ptr[NodeStyle], item: Ptr[Item]) -> f32:
+    """What a child's content is measured in while its height is not known, but its width is.
+
+    As in Chrome an aspect ratio gives a row a height that its children are stretched to before it grows with them.
+    """
+    if style.aspect_ratio > 0.0 and main_axis(style) == 0 and not wraps(style):
+        return content_size(item, u32(1), across(style, item, u32(1), item.used[0]))
+    return line_limit(style, item)
+
+
+@device
 def style_base(container: Ptr[NodeStyle], style: Ptr[NodeStyle], item: Ptr[Item], axis: u32, whole: f32) -> f32:
     """The flex base size that a style gives; INDEFINITE if it comes from the content."""
     filled = max(whole - item.margin[2 * axis] - item.margin[2 * axis + 1], item.frame[axis])
@@ -141,17 +152,27 @@ def content_height(style: Ptr[NodeStyle], item: Ptr[Item], content: f32) -> f32:
     """The height of a node whose width is known, from the height of its content and its aspect ratio, if it has one."""
     height = content + item.edge[1]
     if style.aspect_ratio > 0.0:
-        height = max(across(style, item, u32(1), item.used[0]), transferred(style, item, u32(1), height))
+        height = max(across(style, item, u32(1), item.used[0]), height)
     return clamp(height, item.least[1], item.most[1])
 
 
 @device
-def auto_least(style: Ptr[NodeStyle], item: Ptr[Item], axis: u32, content: f32) -> f32:
+def auto_least(item: Ptr[Item], axis: u32, content: f32) -> f32:
     """The least size that is found from the content; a size that the style says, and the greatest, hold it down."""
-    least = transferred(style, item, axis, content)
+    least = content
     if item.size[axis] >= 0.0:
         least = min(least, item.size[axis])
     return max(min(least, item.most[axis]), item.frame[axis])
+
+
+@device
+def narrowest(style: Ptr[NodeStyle], item: Ptr[Item], narrow: f32, by_ratio: f32) -> f32:
+    """The least width that content makes. Where a known height makes one of the aspect ratio, it is no less than that.
+
+    Where none does, the limits of the height hold for what the content makes.
+    """
+    content = narrow + item.edge[0]
+    return max(content, by_ratio) if by_ratio >= 0.0 else transferred(style, item, u32(0), content)
 
 
 @device

@@ -153,6 +153,5 @@ def transferred(style: Ptr[NodeStyle], item: Ptr[Item], axis: u32, size: f32) ->
         other = 1 - axis
         if item.most[other] < INFINITE:
             size = min(size, across(style, item, axis, item.most[other]))
-        if item.least[other] > item.frame[other]:
-            size = max(size, across(style, item, axis, item.least[other]))
+        size = max(size, across(style, item, axis, item.least[other]))
     return size

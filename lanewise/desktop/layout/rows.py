@@ -8,7 +8,9 @@ from lanewise.desktop.layout.items import (
     content_unit,
     fitting,
     grows_with_content,
+    height_limit,
     line_limit,
+    narrowest,
     percent_height,
     stretched,
     write_item,
@@ -18,7 +20,9 @@ from lanewise.desktop.layout.keywords import ALIGN_BASELINE, UNIT_FIT_CONTENT, U
 from lanewise.desktop.layout.lengths import across, clamp, content_size, transferred
 from lanewise.desktop.layout.numbers import (
     DONE,
+    HEIGHT,
     INDEFINITE,
+    INFINITE,
     ITEM_BASE_CONTENT,
     ITEM_LEAST_AUTO,
     ITEM_STRETCHES,
@@ -49,6 +53,7 @@ def begin_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     height = clamp(item.size[1], item.least[1], item.most[1]) if item.size[1] >= 0.0 else f32(INDEFINITE)
     if height < 0.0 and whole >= 0.0 and (item.flags & ITEM_STRETCHES) != 0 and not wraps(container):
         height = stretched(item, u32(1), whole)
+    item.used[0] = INDEFINITE
     if style.aspect_ratio > 0.0 and height >= 0.0:
         item.used[0] = across(style, item, u32(0), height)
         if item.base < 0.0:
@@ -81,8 +86,7 @@ def end_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
             size = fitting(narrow, room, wide)
         item.base = transferred(style, item, u32(0), size + item.edge[0])
     if (item.flags & ITEM_LEAST_AUTO) != 0:
-        # A known height makes a width of the aspect ratio that content does not go below, either.
-        item.least[0] = auto_least(style, item, u32(0), max(narrow + item.edge[0], item.used[0]))
+        item.least[0] = auto_least(item, u32(0), narrowest(style, item, narrow, item.used[0]))
     kept = addressof((tree.work + node).item)
     kept.base = item.base
     kept.least[0] = item.least[0]
@@ -94,7 +98,8 @@ def end_row_item(tree: Ptr[LayoutTree], node: i32) -> u32:
 def begin_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     """Errand: the height of an item in a row, now that its width is known."""
     parent = parent_of(tree, node)
-    room = (tree.work + parent).height
+    around = tree.work + parent
+    room = around.limit if around.question == HEIGHT else around.height  # see `height_limit`
     container: NodeStyle
     container = (tree.styles + parent)[0]
     style: NodeStyle
@@ -104,13 +109,13 @@ def begin_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     height = f32(INDEFINITE)
     if item.size[1] >= 0.0:
         height = clamp(item.size[1], item.least[1], item.most[1])
-    elif (item.flags & ITEM_STRETCHES) != 0 and room >= 0.0 and not wraps(container):
+    elif (item.flags & ITEM_STRETCHES) != 0 and room >= 0.0 and room < INFINITE and not wraps(container):
         height = stretched(item, u32(1), room)
     elif style.aspect_ratio > 0.0 and not grows_with_content(tree, node, u32(1)):
         height = clamp(across(style, item, u32(1), item.used[0]), item.least[1], item.most[1])
     else:
         width = content_size(item, u32(0), item.used[0])
-        return ask_height(tree, node, width, line_limit(style, item), u32(ROW_HEIGHT_FOUND))
+        return ask_height(tree, node, width, height_limit(style, item), u32(ROW_HEIGHT_FOUND))
     item.used[1] = height
     (tree.work + node).item.used[1] = height
     return find_baseline(tree, node, style, item)
@@ -123,7 +128,7 @@ def find_row_height(tree: Ptr[LayoutTree], node: i32) -> u32:
     style = (tree.styles + node)[0]
     item: Item
     item = (tree.work + node).item
-    content = answered_height(tree, node, content_size(item, u32(0), item.used[0]), line_limit(style, item))
+    content = answered_height(tree, node, content_size(item, u32(0), item.used[0]), height_limit(style, item))
     item.used[1] = content_height(style, item, content)
     (tree.work + node).item.used[1] = item.used[1]
     return find_baseline(tree, node, style, item)

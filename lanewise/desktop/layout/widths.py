@@ -2,7 +2,16 @@
 
 from lanewise.desktop.layout.asking import after, answer_widths, answered_height, ask_height, ask_widths, parent_of
 from lanewise.desktop.layout.balance import wanted_lines
-from lanewise.desktop.layout.items import auto_least, item_alignment, least_is_auto, line_limit, style_base
+from lanewise.desktop.layout.items import (
+    auto_least,
+    grows_with_content,
+    height_limit,
+    item_alignment,
+    least_is_auto,
+    line_limit,
+    narrowest,
+    style_base,
+)
 from lanewise.desktop.layout.items_order import first_item, next_item, wraps
 from lanewise.desktop.layout.keywords import (
     ALIGN_STRETCH,
@@ -70,12 +79,14 @@ def begin_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     resolve_item(style, item, f32(INDEFINITE), room)
     height = definite_height(container, style, item, room)
     least = item.size[0]
+    grows = False
     if least < 0.0 and style.aspect_ratio > 0.0 and height >= 0.0:
         least = across(style, item, u32(0), height)
+        grows = grows_with_content(tree, node, u32(0))
     kept = addressof((tree.work + node).item)
     write_resolved(kept, item)
     kept.contribution[0] = least
-    if least < 0.0 or held_by_basis(container, style):
+    if least < 0.0 or grows or held_by_basis(container, style):
         return ask_widths(tree, node, content_size(item, u32(1), height), line_limit(style, item), u32(WIDTH_ITEM_END))
     return contribute(kept, item, least, least)
 
@@ -107,8 +118,11 @@ def end_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         least = most
     least = transferred(style, item, u32(0), least)
     most = transferred(style, item, u32(0), most)
+    by_ratio = item.contribution[0] if item.size[0] < 0.0 else f32(INDEFINITE)
     if item.contribution[0] >= 0.0:
         least = item.contribution[0]
+        if by_ratio >= 0.0 and grows_with_content(tree, node, u32(0)):
+            least = max(least, narrow)
         most = least
     kept = addressof((tree.work + node).item)
     if held_by_basis(container, style):
@@ -123,7 +137,7 @@ def end_width_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         if not wraps(container):  # else it may be alone in its line, where its content counts
             least = held
         if least_is_auto(container, style, u32(0)):
-            item.least[0] = auto_least(style, item, u32(0), narrow)
+            item.least[0] = auto_least(item, u32(0), narrowest(style, item, work.answers.least_width, by_ratio))
             kept.least[0] = item.least[0]
     return contribute(kept, item, least, most)
 
@@ -181,14 +195,14 @@ def begin_line_item(tree: Ptr[LayoutTree], node: i32) -> u32:
         item.used[1] = clamp(item.base, item.least[1], item.most[1])
         return u32(DONE)
     width = content_size(item, u32(0), item.used[0])
-    return ask_height(tree, node, width, line_limit(tree.styles + node, item), u32(LINE_ITEM_END))
+    return ask_height(tree, node, width, height_limit(tree.styles + node, item), u32(LINE_ITEM_END))
 
 
 @device(inline=False)
 def end_line_item(tree: Ptr[LayoutTree], node: i32) -> u32:
     item = addressof((tree.work + node).item)
     width = content_size(item, u32(0), item.used[0])
-    height = answered_height(tree, node, width, line_limit(tree.styles + node, item)) + item.edge[1]
+    height = answered_height(tree, node, width, height_limit(tree.styles + node, item)) + item.edge[1]
     item.used[1] = clamp(height, item.least[1], item.most[1])
     return u32(DONE)
 
