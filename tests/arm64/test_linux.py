@@ -122,6 +122,13 @@ def test_files(build, qemu, tmp_path):
     assert sorted(os.listdir(here)) == sorted(os.listdir(there))
 
 
+def test_a_directory_is_not_removed_or_moved_by_a_dot(build, qemu, tmp_path):
+    program = build("dots")
+    there, here = filled(tmp_path / "there"), filled(tmp_path / "here")
+    assert outcome(program, ["dots"], dirs={"/home": here}) == qemu(program, ["dots"], cwd=there)
+    assert sorted(os.listdir(here)) == sorted(os.listdir(there))
+
+
 def opened(program, ways, dirs):
     """What can be done with paths."""
     lines = run_linux(program, argv=["opens", *ways], dirs=dirs)[0].stdout.decode().splitlines()

@@ -207,7 +207,7 @@ def test_back_to_a_directory(raw, tmp_path):
     assert found[:4] == [0, 0, 0, 3]
     assert found[5:7] == [0, 3]
     assert done.stdout == b"/w\0/w/there\0/w/there/deep\0/w/there\0"[: 3 + 9 + 14 + 9]
-    assert found[18:] == [-E.ENOENT, -E.ENOENT, -E.EBUSY, -E.ENOENT]
+    assert found[18:] == [-E.ENOENT, -E.ENOENT, -E.ENOTEMPTY, -E.ENOENT]
 
 
 def test_paths_from_one_directory_to_another(raw, tmp_path):
@@ -221,6 +221,15 @@ def test_paths_from_one_directory_to_another(raw, tmp_path):
     found, _ = raw(*opens, [49, "'/sub"], [56, HERE, "'../data/f", 0], dirs={
         "/": tmp_path / "root", "/data": tmp_path / "data"})  # fmt: skip
     assert found == [3, 4, 5, 6, 7, -E.ENOENT, -E.ENOENT, -E.ENOTDIR, 0, 8]
+
+
+def test_a_dot_behind_a_link_into_another_directory(raw, tmp_path):
+    for name in ("outer", "inner"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "outer" / "link").symlink_to("inner")
+    found, _ = raw([79, HERE, "'link/.", "$", 0x100], [35, HERE, "'link/./", 0x200], dirs={
+        "/": tmp_path / "outer", "/inner": tmp_path / "inner"})  # fmt: skip
+    assert found == [0, -E.EINVAL]
 
 
 def test_appending(raw, tmp_path):

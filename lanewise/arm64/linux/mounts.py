@@ -49,6 +49,11 @@ def _parts(path: bytes) -> Parts:
     return tuple(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
+def last_part(path: bytes) -> bytes:
+    """The last name of a path, which may be `.` or `..`."""
+    return path.rstrip(b"/").rpartition(b"/")[2]
+
+
 def _whole(parts: Parts) -> bytes:
     return b"/" + b"/".join(parts)
 
@@ -107,10 +112,10 @@ class Mounts:
         """
         if not path:
             raise failure(errno.ENOENT)
-        parts = _parts(path)
+        parts, itself = _parts(path), last_part(path) in (b".", b"..")
         at = () if path.startswith(b"/") else _parts(here)
         if len(self._roots) > 1:
-            at = self._without_links(at, parts, follow)
+            at = self._without_links(at, parts, follow or itself)
         else:
             for part in parts:
                 at = self._real(at)[:-1] if part == b".." else (*at, part)
@@ -121,9 +126,9 @@ class Mounts:
                 raise failure(errno.ENOENT)
             return Between(names, _whole(at))
         rest = b"/".join(at[len(mount) :])
-        if rest and parts[-1:] == (b"..",):
+        if rest and itself:
             rest += b"/."  # the directory itself, not a name that could be removed
-        elif rest and path.endswith((b"/", b"/.")):
+        elif rest and path.endswith(b"/"):
             rest += b"/"
         return Inside(self._roots[mount], rest or b".", mount)
 

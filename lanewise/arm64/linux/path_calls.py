@@ -6,6 +6,7 @@ import errno
 import os
 
 from lanewise.arm64.linux.calls import call, integer, long
+from lanewise.arm64.linux.mounts import last_part
 from lanewise.arm64.linux.opened import HostFile
 from lanewise.arm64.linux.process import Process
 from lanewise.arm64.linux.status import Status
@@ -23,6 +24,8 @@ _NOFOLLOW, _REMOVEDIR, _EMPTY_PATH = 0x100, 0x200, 0x1000
 _NOREPLACE = 1
 _UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
 _SECOND = 1_000_000_000
+_NOT_REMOVED = {b".": errno.EINVAL, b"..": errno.ENOTEMPTY}
+"""What Linux says to who would remove a directory by a name that is not its own."""
 _SELF = b"/proc/self/exe"
 
 
@@ -127,7 +130,7 @@ def unlinkat(p: Process, directory: int, path: int, flags: int) -> int:
     removes = bool(flags & _REMOVEDIR)
     with p.mounts.place(p.base(integer(directory), name), name, keep_slash=removes) as place:
         if place.itself:
-            raise failure(errno.EBUSY if removes else errno.EISDIR)
+            raise failure(_NOT_REMOVED.get(last_part(name), errno.EBUSY) if removes else errno.EISDIR)
         (os.rmdir if removes else os.unlink)(place.name, dir_fd=place.directory)
     return 0
 
