@@ -78,6 +78,35 @@ def test_applets(busybox, qemu, tmp_path, applet, stdin):
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "mkdir -m 700 new", "chmod 700 sub", "chmod 1755 sub", "chmod -R go-rwx .", "chmod 0 a.txt",
+        "sed -i s/w/W/ a.txt", "cp -r sub new", "cp -p a.txt new", "cp -a sub new", "cp -a link new",
+        "touch -d @5 sub",
+    ],
+)  # fmt: skip
+def test_modes_and_times_are_as_wanted(busybox, qemu, tmp_path, command):
+    here, there = filled(tmp_path / "here"), filled(tmp_path / "there")
+    for folder in (here, there):
+        (folder / "a.txt").chmod(0o640)
+        (folder / "sub").chmod(0o750)
+        (folder / "sub" / "b").chmod(0o600)
+        os.utime(folder / "sub", (1e9, 1e9))
+    argv = ["busybox", *command.split()]
+    expected = qemu(busybox, argv, cwd=there)
+    found = run_linux(busybox, argv=argv, dirs={"/": here}, timeout=60)[0]
+    assert (found.returncode, found.stdout, found.stderr) == expected == (0, b"", b"")
+    assert not found.unknown_calls
+    assert shown(here) == shown(there)
+
+
+def shown(folder):
+    """Names in a directory, with their modes, and with times where these were set."""
+    states = {str(one.relative_to(folder)): one.lstat() for one in folder.rglob("*")}
+    return {name: (one.st_mode, one.st_mtime if one.st_mtime < 1.1e9 else None) for name, one in states.items()}
+
+
+@pytest.mark.parametrize(
     "applet", [["sort", "-n", "-"], ["sha256sum"], ["awk", "{s += $1} END {print s}"], ["gzip", "-c"], ["tac"]]
 )
 def test_lanes_of_every_device_do_what_one_does_on_a_cpu(busybox, device, applet):

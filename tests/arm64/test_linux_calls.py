@@ -4,6 +4,7 @@ import errno
 import os
 import random
 import re
+import stat
 import struct
 import time
 
@@ -221,6 +222,42 @@ def test_paths_from_one_directory_to_another(raw, tmp_path):
     found, _ = raw(*opens, [49, "'/sub"], [56, HERE, "'../data/f", 0], dirs={
         "/": tmp_path / "root", "/data": tmp_path / "data"})  # fmt: skip
     assert found == [3, 4, 5, 6, 7, -E.ENOENT, -E.ENOENT, -E.ENOTDIR, 0, 8]
+
+
+def test_modes_owners_and_times_of_what_is_open(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"")
+    (tmp_path / "d").mkdir()
+    found, _ = raw(
+        "=5", "=0", "=7", "=0",
+        [56, HERE, "'f", 0], [52, 3, 0o6751], [55, 3, -1, -1], [55, 3, os.getuid(), os.getgid()],
+        [54, 3, "'", -1, -1, 0x1000],
+        [56, HERE, "'d", 0], [52, 4, 0o1700], [88, 4, 0, "$", 0], [82, 4], [55, 4, -1, -1],
+        [52, 1, 0o700], [56, HERE, "'/", 0], [52, 5, 0o700], [82, 5], [53, HERE, "'/", 0o700], dirs={"/w": tmp_path},
+    )  # fmt: skip
+    assert found == [3, 0, 0, 0, 0, 4, 0, 0, 0, 0, -E.EPERM, 5, -E.EPERM, 0, -E.EACCES]
+    assert stat.S_IMODE((tmp_path / "f").stat().st_mode) == 0o751
+    assert stat.S_IMODE((tmp_path / "d").stat().st_mode) == 0o1700
+    assert (tmp_path / "d").stat().st_mtime == 7
+
+
+def test_modes_and_owners_of_nothing_outside(raw, tmp_path):
+    """Neither through links, nor of pipes and devices."""
+    (tmp_path / "w").mkdir()
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"")
+    secret.chmod(0o600)
+    (tmp_path / "w" / "link").symlink_to("../secret")
+    (tmp_path / "w" / "far").symlink_to(secret)
+    os.mkfifo(tmp_path / "w" / "pipe", 0o600)
+    before = secret.stat()
+    found, _ = raw(
+        *([53, HERE, name, 0o777] for name in ("'link", "'far", "'../secret", "'pipe")),
+        *([54, HERE, name, -1, -1, 0] for name in ("'link", "'far", "'../secret", "'pipe")),
+        [54, HERE, "'link", -1, -1, 0x100], dirs={"/w": tmp_path / "w"},
+    )  # fmt: skip
+    assert found == [*[-E.EPERM, -E.EPERM, -E.ENOENT, -E.EACCES] * 2, 0]
+    assert secret.stat() == before
+    assert stat.S_IMODE((tmp_path / "w" / "pipe").stat().st_mode) == 0o600
 
 
 def test_a_dot_behind_a_link_into_another_directory(raw, tmp_path):

@@ -201,6 +201,22 @@ class Mounts:
         with walk(found.root, found.path, follow=follow, keep_slash=keep_slash) as place:
             yield place
 
+    @contextmanager
+    def held(self, here: bytes, path: bytes, *, follow: bool) -> Iterator[bytes]:
+        """A path of the host that leads to what a path leads to, whatever has its name meanwhile.
+
+        It is not opened to be read or written, which its owner may have forbidden himself.
+        """
+        with self.place(here, path, follow=follow) as place:
+            descriptor = os.open(place.name, os.O_PATH | _ALWAYS, dir_fd=place.directory)
+        try:
+            kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+            if kind not in (stat.S_IFREG, stat.S_IFDIR) and (follow or kind != stat.S_IFLNK):
+                raise failure(errno.EACCES)
+            yield b"/proc/self/fd/%d" % descriptor
+        finally:
+            os.close(descriptor)
+
     def status(self, here: bytes, path: bytes, follow: bool) -> Status:
         """What there is to say of a path."""
         found = self.find(here, path, follow or path.endswith(b"/"))

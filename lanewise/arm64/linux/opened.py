@@ -57,6 +57,8 @@ class Opened:
     users = 0
     path = b""
     """The absolute path of a directory as the program has it."""
+    descriptor: int | None = None
+    """That of the host, if this is a file or a directory of it."""
     terminal: int | None = None
     """The descriptor of the host, if this is its terminal."""
     from_outside = False
@@ -257,6 +259,8 @@ class Device(Opened):
 class HostFile(Opened):
     """A regular file of the host."""
 
+    descriptor: int
+
     def __init__(self, descriptor: int, flags: int) -> None:
         self.descriptor = descriptor
         self.flags = flags
@@ -301,7 +305,7 @@ class Directory(Opened):
 
     def __init__(self, path: bytes, descriptor: int | None, names: tuple[bytes, ...] = ()) -> None:
         self.path = path
-        self._descriptor = descriptor
+        self.descriptor = descriptor
         self._names = names
         self._found: list[tuple[bytes, int, int]] | None = None
         self._at = 0
@@ -335,10 +339,10 @@ class Directory(Opened):
     def _list(self) -> list[tuple[bytes, int, int]]:
         inode, directory = self.status().inode, stat.S_IFDIR >> 12
         found = [(b".", inode, directory), (b"..", inode, directory)]
-        if self._descriptor is None:
+        if self.descriptor is None:
             return found + [(name, 1, directory) for name in self._names]
         # Opened anew, since two who read through one descriptor would share its position.
-        again = os.open(b".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._descriptor)
+        again = os.open(b".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.descriptor)
         try:
             with os.scandir(again) as entries:
                 found += [(os.fsencode(one.name), one.inode(), _kind(one)) for one in entries]
@@ -347,11 +351,15 @@ class Directory(Opened):
         return found
 
     def status(self) -> Status:
-        return DIRECTORY if self._descriptor is None else Status.of(os.fstat(self._descriptor))
+        return DIRECTORY if self.descriptor is None else Status.of(os.fstat(self.descriptor))
+
+    def sync(self) -> None:
+        if self.descriptor is not None:
+            os.fsync(self.descriptor)
 
     def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
+        if self.descriptor is not None:
+            os.close(self.descriptor)
 
 
 def _kind(entry: os.DirEntry[str]) -> int:

@@ -7,12 +7,9 @@ import os
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.mounts import last_part
-from lanewise.arm64.linux.opened import HostFile
 from lanewise.arm64.linux.process import Process
 from lanewise.arm64.linux.status import Status
-from lanewise.host.filestat import set_times
 from lanewise.host.reply import failure
-from lanewise.kernel.wasi_numbers import FST_ATIM, FST_ATIM_NOW, FST_MTIM, FST_MTIM_NOW
 
 _FLAGS = {
     0o100: os.O_CREAT, 0o200: os.O_EXCL, 0o1000: os.O_TRUNC, 0o2000: os.O_APPEND, 0o40000: os.O_DIRECTORY,
@@ -22,8 +19,6 @@ _FLAGS = {
 _ACCESS, _CLOEXEC, _PATH, _TMPFILE = 0o3, 0o2000000, 0o10000000, 0o20000000
 _NOFOLLOW, _REMOVEDIR, _EMPTY_PATH = 0x100, 0x200, 0x1000
 _NOREPLACE = 1
-_UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
-_SECOND = 1_000_000_000
 _NOT_REMOVED = {b".": errno.EINVAL, b"..": errno.ENOTEMPTY}
 """What Linux says to who would remove a directory by a name that is not its own."""
 _SELF = b"/proc/self/exe"
@@ -119,7 +114,7 @@ def mkdirat(p: Process, directory: int, path: int, mode: int) -> int:
     with p.mounts.place(p.base(integer(directory), name), name, keep_slash=True) as place:
         if place.itself:
             raise failure(errno.EEXIST)
-        os.mkdir(place.name, mode & 0o777 & ~p.umask, dir_fd=place.directory)
+        os.mkdir(place.name, mode & 0o1777 & ~p.umask, dir_fd=place.directory)
     return 0
 
 
@@ -212,48 +207,6 @@ def truncate(p: Process, path: int, size: int) -> int:
     finally:
         opened.close()
     return 0
-
-
-@call(53)
-def fchmodat(p: Process, directory: int, path: int, mode: int) -> int:
-    """Who may do what with a file. It is opened first, as nobody can swap what is open."""
-    name = p.path(path)
-    opened = p.mounts.open(p.base(integer(directory), name), name, os.O_RDONLY, 0)
-    try:
-        if not isinstance(opened, HostFile):
-            raise failure(errno.EPERM)
-        os.fchmod(opened.descriptor, mode & 0o777)
-    finally:
-        opened.close()
-    return 0
-
-
-@call(88)
-def utimensat(p: Process, directory: int, path: int, times: int, flags: int) -> int:
-    """Set the times of a file."""
-    words = p.memory.words(times, "<qqqq") if times else (0, _UTIME_NOW, 0, _UTIME_NOW)
-    access, change = words[0] * _SECOND + words[1], words[2] * _SECOND + words[3]
-    wanted = _time_flag(words[1], FST_ATIM, FST_ATIM_NOW) | _time_flag(words[3], FST_MTIM, FST_MTIM_NOW)
-    if not path:
-        opened = p.opened(integer(directory))
-        if not isinstance(opened, HostFile):
-            raise failure(errno.EPERM)
-        set_times(opened.descriptor, None, access, change, wanted)
-        return 0
-    name = p.path(path)
-    with p.mounts.place(p.base(integer(directory), name), name, follow=not flags & _NOFOLLOW) as place:
-        set_times(place.directory, place.name, access, change, wanted)
-    return 0
-
-
-def _time_flag(nanoseconds: int, given: int, now: int) -> int:
-    if nanoseconds == _UTIME_OMIT:
-        return 0
-    if nanoseconds == _UTIME_NOW:
-        return now
-    if not 0 <= nanoseconds < _SECOND:
-        raise failure(errno.EINVAL)
-    return given
 
 
 @call(166)

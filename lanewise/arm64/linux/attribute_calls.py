@@ -1,0 +1,91 @@
+"""Calls about what files have besides their content: modes, owners and times."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from lanewise.arm64.linux.calls import call, integer
+from lanewise.arm64.linux.process import Process
+from lanewise.host.filestat import set_times
+from lanewise.host.reply import failure
+from lanewise.kernel.wasi_numbers import FST_ATIM, FST_ATIM_NOW, FST_MTIM, FST_MTIM_NOW
+
+_MODE = 0o1777
+"""Bits of modes that programs set: not those by which whoever runs a file on the host becomes its owner."""
+_NOFOLLOW, _EMPTY_PATH = 0x100, 0x1000
+_UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
+_SECOND = 1_000_000_000
+
+
+def _descriptor(p: Process, fd: int) -> int:
+    """The host's descriptor of a file or directory; EPERM if it is neither, or above those that were given."""
+    found = p.opened(integer(fd)).descriptor
+    if found is None:
+        raise failure(errno.EPERM)
+    return found
+
+
+@call(52)
+def fchmod(p: Process, fd: int, mode: int) -> int:
+    """Who may do what with what is open."""
+    os.fchmod(_descriptor(p, fd), mode & _MODE)
+    return 0
+
+
+@call(53)
+def fchmodat(p: Process, directory: int, path: int, mode: int) -> int:
+    """Who may do what with a file."""
+    name = p.path(path)
+    with p.mounts.held(p.base(integer(directory), name), name, follow=True) as held:
+        os.chmod(held, mode & _MODE)
+    return 0
+
+
+def _id(word: int) -> int:
+    """A user or group; -1 for none."""
+    number = word & 0xFFFFFFFF
+    return -1 if number == 0xFFFFFFFF else number
+
+
+@call(55)
+def fchown(p: Process, fd: int, user: int, group: int) -> int:
+    """Whose it is what is open, as far as whoever runs the program may say so."""
+    os.fchown(_descriptor(p, fd), _id(user), _id(group))
+    return 0
+
+
+@call(54)
+def fchownat(p: Process, directory: int, path: int, user: int, group: int, flags: int) -> int:
+    """Whose a file is."""
+    name = p.path(path)
+    if not name and flags & _EMPTY_PATH and integer(directory) >= 0:
+        return fchown(p, directory, user, group)
+    with p.mounts.held(p.base(integer(directory), name), name, follow=not flags & _NOFOLLOW) as held:
+        os.chown(held, _id(user), _id(group))
+    return 0
+
+
+@call(88)
+def utimensat(p: Process, directory: int, path: int, times: int, flags: int) -> int:
+    """Set the times of a file."""
+    words = p.memory.words(times, "<qqqq") if times else (0, _UTIME_NOW, 0, _UTIME_NOW)
+    access, change = words[0] * _SECOND + words[1], words[2] * _SECOND + words[3]
+    wanted = _time_flag(words[1], FST_ATIM, FST_ATIM_NOW) | _time_flag(words[3], FST_MTIM, FST_MTIM_NOW)
+    if not path:
+        set_times(_descriptor(p, directory), None, access, change, wanted)
+        return 0
+    name = p.path(path)
+    with p.mounts.place(p.base(integer(directory), name), name, follow=not flags & _NOFOLLOW) as place:
+        set_times(place.directory, place.name, access, change, wanted)
+    return 0
+
+
+def _time_flag(nanoseconds: int, given: int, now: int) -> int:
+    if nanoseconds == _UTIME_OMIT:
+        return 0
+    if nanoseconds == _UTIME_NOW:
+        return now
+    if not 0 <= nanoseconds < _SECOND:
+        raise failure(errno.EINVAL)
+    return given
