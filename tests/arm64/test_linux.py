@@ -67,6 +67,14 @@ def test_endings(build, qemu, how):
     assert outcome(program, ["endings", how]) == qemu(program, ["endings", how])
 
 
+@pytest.mark.parametrize("arguments", [[], ["ignored"]])
+def test_blocked_signals_wait(build, qemu, arguments):
+    program, argv = build("signals"), ["signals", *arguments]
+    here = outcome(program, argv)
+    assert here == qemu(program, argv)
+    assert here[0] == (-9 if arguments else -12)
+
+
 def test_why_and_where_it_ended(build):
     found = run_linux(build("endings"), argv=["endings", "segfault"])[0]
     assert (found.signal, found.reason, found.detail, found.exit_code) == (11, "memory out of range", 0, None)

@@ -22,8 +22,8 @@ _RUNS = {
         "sched_setaffinity"
     ),
     125: "sched_get_priority_max sched_get_priority_min sched_rr_get_interval restart_syscall", 133: "rt_sigsuspend",
-    136: (
-        "rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_sigreturn setpriority getpriority reboot "
+    138: (
+        "rt_sigqueueinfo rt_sigreturn setpriority getpriority reboot "
         "setregid setgid setreuid setuid setresuid getresuid setresgid getresgid setfsuid setfsgid"
     ),
     154: "setpgid", 157: "setsid", 159: "setgroups", 161: "sethostname setdomainname", 164: "setrlimit",

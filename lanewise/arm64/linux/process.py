@@ -6,20 +6,17 @@ import errno
 import os
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lanewise.arm64.linux.heap import Heap
 from lanewise.arm64.linux.memory import LaneMemory
 from lanewise.arm64.linux.mounts import Mounts
 from lanewise.arm64.linux.opened import NULL, RANDOM, ZERO, Device, Opened, Sink
+from lanewise.arm64.linux.signals import MOST_SIGNALS, Signals
 from lanewise.host.reply import failure
 
 AT_FDCWD = -100
 MOST_FILES = 1024
-MOST_SIGNALS = 64
-_IGNORE = 1
-_IGNORED = {17, 18, 23, 28}
-"""Signals that do nothing unless somebody wants them: CHLD, CONT, URG, WINCH."""
 _FIRST_PID = 1000
 _LONGEST_PATH = 4096
 
@@ -39,16 +36,6 @@ class Ending:
     reason: str
     code: int | None = None
     signal: int | None = None
-
-
-@dataclass
-class Signals:
-    """What a program wants to happen when signals come: remembered, as none come but from itself."""
-
-    actions: dict[int, bytes] = field(default_factory=dict)
-    mask: bytes = bytes(8)
-    stack: tuple[int, int, int] = (0, 2, 0)
-    """Address, flags (2: none), bytes."""
 
 
 class Process:
@@ -149,11 +136,10 @@ class Process:
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def send(self, signal: int) -> None:
-        """A signal, which ends the program unless it is ignored: functions for signals are never called."""
+        """A signal, which ends the program unless it is ignored or blocked; 0 is none."""
         if not 0 <= signal <= MOST_SIGNALS:
             raise failure(errno.EINVAL)
-        action = int.from_bytes(self.signals.actions.get(signal, b"")[:8], "little")
-        if signal and action != _IGNORE and (action or signal not in _IGNORED):
+        if signal and self.signals.come(signal):
             self.end(Ending("signal", signal=signal))
 
     def end(self, ending: Ending) -> None:

@@ -8,7 +8,7 @@ import time
 
 from lanewise.arm64.linux.calls import call, integer
 from lanewise.arm64.linux.opened import WaitsForEver
-from lanewise.arm64.linux.process import MOST_FILES, MOST_SIGNALS, Ending, Process
+from lanewise.arm64.linux.process import MOST_FILES, Ending, Process
 from lanewise.arm64.linux.time_calls import now_of, wait
 from lanewise.host.reply import failure
 
@@ -20,82 +20,12 @@ _FUTEX_WAIT, _FUTEX_WAKE, _FUTEX_REQUEUE, _FUTEX_CMP_REQUEUE, _FUTEX_WAKE_OP = 0
 _FUTEX_WAIT_BITSET, _FUTEX_WAKE_BITSET = 9, 10
 _FUTEX_REALTIME = 256
 _CLOCK_REALTIME, _CLOCK_MONOTONIC = 0, 1
-_SIGKILL, _SIGSTOP = 9, 19
-_ACTION_BYTES = 32
-_SET_BYTES = 8
 
 
 @call(93, 94)
 def exit_group(p: Process, code: int) -> int:
     """The end."""
     p.end(Ending("exit", code=code & 0xFF))
-    return 0
-
-
-@call(129)
-def kill(p: Process, target: int, signal: int) -> int:
-    """A signal to the program itself; there are no others."""
-    if integer(target) not in (p.pid, 0, -1):
-        raise failure(errno.ESRCH)
-    p.send(integer(signal))
-    return 0
-
-
-@call(130)
-def tkill(p: Process, thread: int, signal: int) -> int:
-    """The same."""
-    return kill(p, thread, signal)
-
-
-@call(131)
-def tgkill(p: Process, group: int, thread: int, signal: int) -> int:
-    """The same."""
-    return kill(p, thread, signal)
-
-
-@call(134)
-def rt_sigaction(p: Process, signal: int, new: int, old: int, size: int) -> int:
-    """What a signal is to do."""
-    number = integer(signal)
-    if size != _SET_BYTES or not 0 < number <= MOST_SIGNALS or (new and number in (_SIGKILL, _SIGSTOP)):
-        raise failure(errno.EINVAL)
-    before = p.signals.actions.get(number, bytes(_ACTION_BYTES))
-    if new:
-        p.signals.actions[number] = p.memory.read(new, _ACTION_BYTES)
-    if old:
-        p.memory.write(old, before)
-    return 0
-
-
-@call(135)
-def rt_sigprocmask(p: Process, how: int, new: int, old: int, size: int) -> int:
-    """Which signals are to wait."""
-    if size != _SET_BYTES:
-        raise failure(errno.EINVAL)
-    before = p.signals.mask
-    if new:
-        p.signals.mask = _mask(integer(how), before, p.memory.read(new, _SET_BYTES))
-    if old:
-        p.memory.write(old, before)
-    return 0
-
-
-def _mask(how: int, before: bytes, given: bytes) -> bytes:
-    was, wanted = int.from_bytes(before, "little"), int.from_bytes(given, "little")
-    if how not in (0, 1, 2):
-        raise failure(errno.EINVAL)
-    return (was | wanted, was & ~wanted, wanted)[how].to_bytes(_SET_BYTES, "little")
-
-
-@call(132)
-def sigaltstack(p: Process, new: int, old: int) -> int:
-    """Where functions for signals have their stack."""
-    before = p.signals.stack
-    if new:
-        address, flags, count = p.memory.words(new, "<Qi4xQ")
-        p.signals.stack = address, flags, count
-    if old:
-        p.memory.write_words(old, "<Qi4xQ", *before)
     return 0
 
 

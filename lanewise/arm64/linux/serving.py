@@ -11,14 +11,24 @@ import numpy as np
 
 from lanewise.arm64 import lane as words
 from lanewise.arm64.cpu import ParallelCPU
-from lanewise.arm64.linux import attribute_calls, file_calls, memory_calls, path_calls, process_calls, time_calls
+from lanewise.arm64.linux import (
+    attribute_calls,
+    file_calls,
+    memory_calls,
+    path_calls,
+    process_calls,
+    signal_calls,
+    time_calls,
+)
 from lanewise.arm64.linux.ahead import Ahead, FarMemory
 from lanewise.arm64.linux.calls import serve
 from lanewise.arm64.linux.process import Ending, Process
 from lanewise.arm64.machine import ALIGNMENT, BRK, MEMORY, PC_OUTSIDE, REASONS, RUNNING, SVC, UNALIGNED_PC
 from lanewise.arm64.slices import Slices
 
-CALL_MODULES = (attribute_calls, file_calls, memory_calls, path_calls, process_calls, time_calls)
+CALL_MODULES = (
+    attribute_calls, file_calls, memory_calls, path_calls, process_calls, signal_calls, time_calls,
+)  # fmt: skip
 """What fills the table of calls."""
 WRITING = frozenset((64, 66, 68, 70, 71))
 """Calls that may add to what is kept of a program's output: write, writev and their likes, sendfile."""
