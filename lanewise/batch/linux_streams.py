@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable
 
-from lanewise.arm64.linux.opened import Kept, Opened, Sink
+from lanewise.arm64.linux.opened import READABLE, WRITABLE, Kept, Opened, Sink
 from lanewise.arm64.linux.status import PIPE, Status
 from lanewise.batch.streams import input_comes, is_terminal, read_through, write_through
 from lanewise.host.reply import failure
@@ -27,12 +27,12 @@ class HostInput(Opened):
         self.terminal = 0 if is_terminal(0) else None
 
     def read(self, count: int) -> bytes:
-        if self.flags & os.O_NONBLOCK and not self.readable():
+        if self.flags & os.O_NONBLOCK and not self.comes(0):
             raise failure(errno.EAGAIN)
         return read_through(count, self._stopping) if count else b""
 
-    def readable(self) -> bool:
-        return self.comes(0)
+    def ready(self) -> int:
+        return WRITABLE | READABLE * self.comes(0)
 
     def comes(self, seconds: float | None) -> bool:
         return input_comes(seconds, self._stopping)

@@ -61,6 +61,11 @@ def test_system(build, qemu):
     assert here == qemu(program, ["system"])
 
 
+def test_what_is_ready_and_who_has_hung_up(build, qemu, tmp_path):
+    program = build("polls")
+    assert outcome(program, ["polls"], dirs={"/": tmp_path}) == qemu(program, ["polls"], cwd=tmp_path)
+
+
 @pytest.mark.parametrize("how", ["return", "exit", "_exit", "abort", "segfault", "illegal", "trap", "kill", "assert"])
 def test_endings(build, qemu, how):
     program = build("endings")

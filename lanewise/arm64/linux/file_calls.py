@@ -9,9 +9,8 @@ from fcntl import ioctl as host_ioctl
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.memory import MOST_MOVED
-from lanewise.arm64.linux.opened import Opened, PipeEnd, WouldWait
+from lanewise.arm64.linux.opened import PipeEnd
 from lanewise.arm64.linux.process import MOST_FILES, Process
-from lanewise.arm64.linux.time_calls import seconds_of, wait
 from lanewise.host.reply import failure
 
 _MOST_PARTS = 1024
@@ -21,7 +20,6 @@ _FIONBIO = 0x5421
 _TERMINAL = {0x5401: 36, 0x5402: 36, 0x5403: 36, 0x5404: 36, 0x5413: 8}
 """TCGETS, TCSETS, TCSETSW, TCSETSF and TIOCGWINSZ with the bytes of what they give or take, the same as on the host."""
 _TERMINAL_ASKS = {0x5401, 0x5413}
-_POLLIN, _POLLOUT, _POLLNVAL = 1, 4, 32
 
 
 def _length(count: int) -> int:
@@ -275,50 +273,6 @@ def pipe2(p: Process, address: int, flags: int) -> int:
     ends = [p.put(end, close_on_exec=bool(flags & _CLOEXEC)) for end in (reader, writer)]
     p.memory.write_words(address, "<ii", *ends)
     return 0
-
-
-@call(73)
-def ppoll(p: Process, address: int, count: int, timeout: int) -> int:
-    """Which descriptors are ready; if none is, only what comes from outside changes that in time."""
-    if count > MOST_FILES:
-        raise failure(errno.EINVAL)
-    ready = _poll(p, address, count)
-    if ready:
-        return ready
-    outside = _outside(p, address, count)
-    if outside is not None:
-        seconds = seconds_of(p, timeout) if timeout else None
-        return _poll(p, address, count) if outside.comes(seconds) else 0
-    if not timeout:
-        raise WouldWait
-    wait(p, timeout)
-    return 0
-
-
-def _outside(p: Process, address: int, count: int) -> Opened | None:
-    """The descriptor among these that somebody outside writes to, if there is one."""
-    for number in range(count):
-        fd, wanted = p.memory.words(address + 8 * number, "<ih")
-        if wanted & _POLLIN and fd in p.files and p.files[fd].opened.from_outside:
-            return p.files[fd].opened
-    return None
-
-
-def _poll(p: Process, address: int, count: int) -> int:
-    """How many descriptors are ready; each is told."""
-    ready = 0
-    for number in range(count):
-        at = address + 8 * number
-        fd, wanted = p.memory.words(at, "<ih")
-        found = 0
-        if fd >= 0 and fd not in p.files:
-            found = _POLLNVAL
-        elif fd >= 0:
-            opened = p.files[fd].opened
-            found = wanted & (_POLLOUT * opened.writable() | _POLLIN * opened.readable())
-        p.memory.write_words(at + 6, "<h", found)
-        ready += found != 0
-    return ready
 
 
 @call(80)

@@ -8,6 +8,7 @@ import os
 import stat
 import struct
 from collections.abc import Callable
+from select import POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM
 
 from lanewise.arm64.linux.status import DIRECTORY, PIPE, Status, device
 from lanewise.host.reply import failure
@@ -17,8 +18,8 @@ NULL, ZERO, RANDOM = 3, 5, 9
 """Devices by their minor numbers."""
 SETTABLE = os.O_APPEND | os.O_NONBLOCK
 """Flags that can change while something is open."""
-
-
+READABLE, WRITABLE = POLLIN | POLLRDNORM, POLLOUT | POLLWRNORM
+"""What poll tells of what can be read or written now."""
 PIPE_ROOM = 1 << 16
 """Bytes that a pipe holds."""
 _PIPE_WHOLE = 4096
@@ -104,17 +105,13 @@ class Opened:
         """What there is to say of it."""
         return PIPE
 
-    def readable(self) -> bool:
-        """Whether reading would not wait."""
-        return True
+    def ready(self) -> int:
+        """What would not wait, and what else poll tells of it: as bits of poll."""
+        return READABLE | WRITABLE
 
     def comes(self, seconds: float | None) -> bool:
         """Wait until something comes from outside; whether it did in this time."""
         return False
-
-    def writable(self) -> bool:
-        """Whether writing would not wait."""
-        return True
 
     def sync(self) -> None:
         """See to it that it is kept."""
@@ -218,11 +215,11 @@ class PipeEnd(Opened):
             raise WouldWait
         return min(count, free)
 
-    def readable(self) -> bool:
-        return bool(self._content) or self._other is None or self._other._closed
-
-    def writable(self) -> bool:
-        return PIPE_ROOM - len(self._content) >= _PIPE_WHOLE or self._other is None or self._other._closed
+    def ready(self) -> int:
+        alone = self._other is None or self._other._closed
+        if self._writes:
+            return WRITABLE * (PIPE_ROOM - len(self._content) >= _PIPE_WHOLE) | POLLERR * alone
+        return READABLE * bool(self._content) | POLLHUP * alone
 
     def close(self) -> None:
         self._closed = True

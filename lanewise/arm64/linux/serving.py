@@ -17,6 +17,7 @@ from lanewise.arm64.linux import (
     memory_calls,
     path_calls,
     process_calls,
+    ready_calls,
     signal_calls,
     time_calls,
 )
@@ -27,7 +28,7 @@ from lanewise.arm64.machine import ALIGNMENT, BRK, MEMORY, PC_OUTSIDE, REASONS, 
 from lanewise.arm64.slices import Slices
 
 CALL_MODULES = (
-    attribute_calls, file_calls, memory_calls, path_calls, process_calls, signal_calls, time_calls,
+    attribute_calls, file_calls, memory_calls, path_calls, process_calls, ready_calls, signal_calls, time_calls,
 )  # fmt: skip
 """What fills the table of calls."""
 WRITING = frozenset((64, 66, 68, 70, 71))
