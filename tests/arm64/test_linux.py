@@ -66,6 +66,11 @@ def test_what_is_ready_and_who_has_hung_up(build, qemu, tmp_path):
     assert outcome(program, ["polls"], dirs={"/": tmp_path}) == qemu(program, ["polls"], cwd=tmp_path)
 
 
+def test_select(build, qemu):
+    program = build("selects")
+    assert outcome(program, ["selects"]) == qemu(program, ["selects"])
+
+
 @pytest.mark.parametrize("how", ["return", "exit", "_exit", "abort", "segfault", "illegal", "trap", "kill", "assert"])
 def test_endings(build, qemu, how):
     program = build("endings")
@@ -133,6 +138,12 @@ def test_files(build, qemu, tmp_path):
     there, here = filled(tmp_path / "there"), filled(tmp_path / "here")
     assert outcome(program, ["files"], dirs={"/home": here}) == qemu(program, ["files"], cwd=there)
     assert sorted(os.listdir(here)) == sorted(os.listdir(there))
+
+
+def test_room_copies_and_disks(build, qemu, tmp_path):
+    program = build("keeps")
+    there, here = filled(tmp_path / "there"), filled(tmp_path / "here")
+    assert outcome(program, ["keeps"], dirs={"/home": here}) == qemu(program, ["keeps"], cwd=there)
 
 
 def test_a_directory_is_not_removed_or_moved_by_a_dot(build, qemu, tmp_path):

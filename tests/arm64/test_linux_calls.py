@@ -80,7 +80,7 @@ def test_any_words(raw, tmp_path):
     (tmp_path / "f").write_bytes(bytes(10000))
     odd = [0, 1, 2, 3, 4, 8, 16, -1, -2, -100, 4096, "$", "$8", "$4194300", "'f", "'..", "'g/../f", 1 << 31, 1 << 63,
            (1 << 63) - 1, (1 << 64) - 4096, 0x400000]  # fmt: skip
-    waits = {93, 94, 101, 115, 73, 129, 130, 131, 137}
+    waits = {72, 73, 93, 94, 101, 115, 129, 130, 131, 137}
     numbers = sorted(set(CALLS) - waits)
     calls = [[56, HERE, "'f", 2], "=-1", "=0x7fffffffffffffff", "=0x7fffffffffffffff", "=0x7fffffffffffffff"]
     for _ in range(12):
@@ -258,6 +258,13 @@ def test_modes_and_owners_of_nothing_outside(raw, tmp_path):
     assert found == [*[-E.EPERM, -E.EPERM, -E.ENOENT, -E.EACCES] * 2, 0]
     assert secret.stat() == before
     assert stat.S_IMODE((tmp_path / "w" / "pipe").stat().st_mode) == 0o600
+
+
+def test_no_pipes_or_devices_are_made(raw, tmp_path):
+    kinds = stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFSOCK
+    found, _ = raw(*([33, HERE, "'f", kind | 0o600, 0x103] for kind in kinds), dirs={"/w": tmp_path})
+    assert found == [-E.EPERM] * 4
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_dot_behind_a_link_into_another_directory(raw, tmp_path):

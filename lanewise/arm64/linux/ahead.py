@@ -18,8 +18,8 @@ _MOST_AT_ONCE = 256 << 20
 """Bytes that are fetched for one round, and bytes that wait to be sent."""
 _PATH = STRING_STEP
 _READS = {
-    **dict.fromkeys((34, 35, 36, 37, 38, 48, 53, 54, 56, 78, 79, 88, 276, 291, 439), (1, _PATH)),
-    **dict.fromkeys((45, 49), (0, _PATH)),
+    **dict.fromkeys((33, 34, 35, 36, 37, 38, 48, 53, 54, 56, 78, 79, 88, 276, 291, 439), (1, _PATH)),
+    **dict.fromkeys((43, 45, 49), (0, _PATH)),
     98: (0, 4), 101: (0, 16), 115: (2, 16), 132: (0, 24), 134: (1, 32), 135: (1, 8),
 }  # fmt: skip
 """Calls by their numbers, with the argument that is an address that they read from, and how many bytes."""

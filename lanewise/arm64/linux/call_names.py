@@ -8,10 +8,10 @@ _RUNS = {
         "lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr"
     ),
     18: "lookup_dcookie eventfd2 epoll_create1 epoll_ctl epoll_pwait",
-    26: "inotify_init1 inotify_add_watch inotify_rm_watch", 30: "ioprio_set ioprio_get", 33: "mknodat",
-    39: "umount2 mount pivot_root nfsservctl statfs fstatfs", 47: "fallocate", 51: "chroot", 58: "vhangup",
-    60: "quotactl", 72: "pselect6", 74: "signalfd4 vmsplice splice tee",
-    81: "sync", 84: "sync_file_range timerfd_create timerfd_settime timerfd_gettime", 89: "acct capget capset",
+    26: "inotify_init1 inotify_add_watch inotify_rm_watch", 30: "ioprio_set ioprio_get",
+    39: "umount2 mount pivot_root nfsservctl", 51: "chroot", 58: "vhangup",
+    60: "quotactl", 74: "signalfd4 vmsplice splice tee",
+    84: "sync_file_range timerfd_create timerfd_settime timerfd_gettime", 89: "acct capget capset",
     95: "waitid", 97: "unshare", 100: "get_robust_list",
     102: (
         "getitimer setitimer kexec_load init_module delete_module timer_create timer_gettime "
@@ -35,7 +35,7 @@ _RUNS = {
         "recvmsg readahead"
     ),
     217: "add_key request_key keyctl clone execve", 224: "swapon swapoff",
-    227: "msync mlock munlock mlockall munlockall mincore",
+    228: "mlock munlock mlockall munlockall mincore",
     234: (
         "remap_file_pages mbind get_mempolicy set_mempolicy migrate_pages move_pages rt_tgsigqueueinfo "
         "perf_event_open accept4 recvmmsg"
@@ -46,7 +46,7 @@ _RUNS = {
         "sendmmsg process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_getattr"
     ),
     277: "seccomp", 279: "memfd_create bpf execveat userfaultfd",
-    284: "mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect pkey_alloc pkey_free", 292: "io_pgetevents",
+    284: "mlock2", 286: "preadv2 pwritev2 pkey_mprotect pkey_alloc pkey_free", 292: "io_pgetevents",
     294: "kexec_file_load",
     424: (
         "pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount fsopen "

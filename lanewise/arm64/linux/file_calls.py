@@ -11,6 +11,7 @@ from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.memory import MOST_MOVED
 from lanewise.arm64.linux.opened import PipeEnd
 from lanewise.arm64.linux.process import MOST_FILES, Process
+from lanewise.arm64.linux.status import as_statfs
 from lanewise.host.reply import failure
 
 _MOST_PARTS = 1024
@@ -144,6 +145,20 @@ def sendfile(p: Process, target: int, source: int, position: int, count: int) ->
     return written
 
 
+@call(285)
+def copy_file_range(p: Process, source: int, read_at: int, target: int, write_at: int, count: int, flags: int) -> int:
+    """Copy from one file to another, each on or from a position in memory."""
+    from_, into = p.opened(integer(source)).descriptor, p.opened(integer(target)).descriptor
+    if from_ is None or into is None or flags & 0xFFFFFFFF:
+        raise failure(errno.EINVAL)
+    offsets = [p.memory.words(at, "<q")[0] if at else None for at in (read_at, write_at)]
+    moved = os.copy_file_range(from_, into, _length(count), *offsets)
+    for at, offset in zip((read_at, write_at), offsets, strict=True):
+        if offset is not None:
+            p.memory.write_words(at, "<q", offset + moved)
+    return moved
+
+
 @call(62)
 def lseek(p: Process, fd: int, offset: int, whence: int) -> int:
     """Move."""
@@ -156,6 +171,27 @@ def ftruncate(p: Process, fd: int, size: int) -> int:
     if long(size) < 0:
         raise failure(errno.EINVAL)
     p.opened(integer(fd)).truncate(size)
+    return 0
+
+
+@call(47)
+def fallocate(p: Process, fd: int) -> int:
+    """Room on the disk, which nobody has ahead of what is written; C libraries write zeros then."""
+    p.opened(integer(fd))
+    raise failure(errno.EOPNOTSUPP)
+
+
+@call(44)
+def fstatfs(p: Process, fd: int, address: int) -> int:
+    """What there is to say of where a descriptor's content is kept."""
+    descriptor = p.opened(integer(fd)).descriptor
+    p.memory.write(address, as_statfs(None if descriptor is None else os.fstatvfs(descriptor)))
+    return 0
+
+
+@call(81)
+def sync(p: Process) -> int:
+    """See to it that all is kept, which the host does in its own time."""
     return 0
 
 

@@ -104,6 +104,12 @@ def mprotect(p: Process, address: int, count: int) -> int:
     return 0
 
 
+@call(227)
+def msync(p: Process, address: int, count: int) -> int:
+    """Nothing that is written to memory comes into a file."""
+    return mprotect(p, address, count)
+
+
 @call(233)
 def madvise(p: Process, address: int, count: int, advice: int) -> int:
     """Advice; memory that is not needed is 0 from then on."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.mounts import last_part
 from lanewise.arm64.linux.process import Process
-from lanewise.arm64.linux.status import Status
+from lanewise.arm64.linux.status import Status, as_statfs
 from lanewise.host.reply import failure
 
 _FLAGS = {
@@ -64,6 +65,15 @@ def statx(p: Process, directory: int, path: int, flags: int, mask: int, address:
     return 0
 
 
+@call(43)
+def statfs(p: Process, path: int, address: int) -> int:
+    """What there is to say of where a file is kept."""
+    with p.mounts.held(p.here, p.path(path), follow=True) as held:
+        found = os.statvfs(held)
+    p.memory.write(address, as_statfs(found))
+    return 0
+
+
 @call(48)
 def faccessat(p: Process, directory: int, path: int, mode: int) -> int:
     """Whether a path may be read, written, run; or is there at all."""
@@ -105,6 +115,17 @@ def readlinkat(p: Process, directory: int, path: int, address: int, count: int) 
             raise failure(errno.EACCES)
     p.memory.write(address, content[: integer(count)])
     return min(len(content), integer(count))
+
+
+@call(33)
+def mknodat(p: Process, directory: int, path: int, mode: int) -> int:
+    """Make an empty file; pipes and devices are not for programs to make."""
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        raise failure(errno.EPERM)
+    name = p.path(path)
+    wanted = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    p.mounts.open(p.base(integer(directory), name), name, wanted, mode & 0o777 & ~p.umask).close()
+    return 0
 
 
 @call(34)

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import errno
-from select import POLLERR, POLLHUP, POLLIN, POLLNVAL
+from functools import reduce
+from operator import or_
+from select import POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLPRI
 
-from lanewise.arm64.linux.calls import call
-from lanewise.arm64.linux.opened import Opened, WouldWait
+from lanewise.arm64.linux.calls import call, integer
+from lanewise.arm64.linux.opened import READABLE, WRITABLE, Opened, WouldWait
 from lanewise.arm64.linux.process import MOST_FILES, Process
 from lanewise.arm64.linux.time_calls import seconds_of, wait
 from lanewise.host.reply import failure
 
 Asked = list[tuple[int, int]]
-"""Descriptors, each with what is wanted of it, as bits of poll."""
+"""Descriptors, each with what would make it ready, as bits of poll."""
+_ALWAYS = POLLERR | POLLHUP
+"""What poll tells whether it is wanted or not."""
+_SETS = READABLE | POLLHUP | POLLERR, WRITABLE | POLLERR, POLLPRI
+"""What makes descriptors ready that select is given in its first set, its second and its third."""
 
 
 def _now(p: Process, asked: Asked) -> list[int]:
-    """What each is ready for of that which is wanted; and what is told whether it is wanted or not."""
+    """What each is ready for."""
     found = []
     for fd, wanted in asked:
         if fd < 0:
             found.append(0)
         elif fd in p.files:
-            found.append(p.files[fd].opened.ready() & (wanted | POLLERR | POLLHUP))
+            found.append(p.files[fd].opened.ready() & wanted)
         else:
             found.append(POLLNVAL)
     return found
@@ -57,8 +63,39 @@ def ppoll(p: Process, address: int, count: int, timeout: int) -> int:
     if count > MOST_FILES:
         raise failure(errno.EINVAL)
     places = range(address, address + 8 * count, 8)
-    asked = [(fd, wanted) for fd, wanted in (p.memory.words(at, "<iH") for at in places)]
+    asked = [(fd, wanted | _ALWAYS) for fd, wanted in (p.memory.words(at, "<iH") for at in places)]
     found = _in_time(p, asked, timeout)
     for at, ready in zip(places, found, strict=True):
         p.memory.write_words(at + 6, "<H", ready)
     return sum(ready != 0 for ready in found)
+
+
+@call(72)
+def pselect6(p: Process, count: int, reads: int, writes: int, others: int, timeout: int) -> int:
+    """The same, of sets of descriptors."""
+    if integer(count) < 0:
+        raise failure(errno.EINVAL)
+    most = min(integer(count), MOST_FILES)
+    sets = [(at, counts, _set(p, at, most)) for at, counts in zip((reads, writes, others), _SETS, strict=True) if at]
+    asked = []
+    for fd in range(most):
+        wanted = [counts for _, counts, members in sets if members >> fd & 1]
+        if wanted:
+            p.opened(fd)
+            asked.append((fd, reduce(or_, wanted)))
+    found = _in_time(p, asked, timeout)
+    ready = 0
+    for at, counts, members in sets:
+        told = sum(members & 1 << fd for (fd, _), is_for in zip(asked, found, strict=True) if is_for & counts)
+        p.memory.write(at, told.to_bytes(_set_bytes(most), "little"))
+        ready += told.bit_count()
+    return ready
+
+
+def _set(p: Process, address: int, most: int) -> int:
+    """A set of descriptors below a certain one."""
+    return int.from_bytes(p.memory.read(address, _set_bytes(most)), "little") & (1 << most) - 1
+
+
+def _set_bytes(most: int) -> int:
+    return -(-most // 64) * 8

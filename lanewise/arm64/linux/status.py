@@ -11,6 +11,10 @@ BLOCK = 4096
 _STAT = struct.Struct("<QQIIIIQQqiiqqQqQqQII")
 _STATX = struct.Struct("<IIQIIIHHQQQQ" + "qIi" * 4 + "IIII" + "112x")
 _STATX_BASIC = 0x7FF
+_STATFS = struct.Struct("<7q8x3q32x")
+_PLAIN = 0xEF53
+"""The kind of file system that all are told to be: that of ext4, as nothing is special about one."""
+_NAME_BYTES = 255
 _SECOND = 1_000_000_000
 
 
@@ -64,3 +68,11 @@ DIRECTORY = Status(stat.S_IFDIR | 0o555, links=2)
 def device(minor: int) -> Status:
     """One of the devices of memory: null, zero, urandom."""
     return Status(stat.S_IFCHR | 0o666, rdev=os.makedev(1, minor))
+
+
+def as_statfs(found: os.statvfs_result | None) -> bytes:
+    """For statfs and fstatfs: how much room there is; none for what is no file of the host."""
+    if found is None:
+        return _STATFS.pack(_PLAIN, BLOCK, 0, 0, 0, 0, 0, _NAME_BYTES, BLOCK, 0)
+    room = found.f_blocks, found.f_bfree, found.f_bavail, found.f_files, found.f_ffree
+    return _STATFS.pack(_PLAIN, found.f_bsize, *room, found.f_namemax, found.f_frsize, 0)
