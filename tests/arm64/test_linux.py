@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 
 from lanewise.arm64.cpu import ParallelCPU
@@ -261,6 +262,7 @@ def test_seed(build):
     texts = [one.stdout for one in once]
     assert texts == [one.stdout for one in again]
     assert len({*texts, *(one.stdout for one in other)}) == 6
+    assert run_linux(program, lanes=3, seed=np.uint64(1))[2].stdout == texts[2]
     assert run_linux(program)[0].stdout != run_linux(program)[0].stdout
 
 
@@ -311,6 +313,9 @@ def test_load_elf(build):
         ({"stdin": "\ud800"}, "stdin has characters that UTF-8 has no bytes for"),
         ({"max_cycles": 0}, "max_cycles is 0"),
         ({"lanes": 0}, "lanes is 0"),
+        ({"seed": {}}, "seed is {}; it is a whole number"),
+        ({"seed": "1"}, "seed is '1'; it is a whole number"),
+        ({"seed": -1}, "seed is -1; it is 0 or more"),
     ],
 )
 def test_wrong_arguments(build, more, message):

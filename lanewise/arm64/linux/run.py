@@ -56,6 +56,7 @@ def run_linux(
     count = whole(lanes, "lanes", 1, 2**32 - 1)
     size = whole(memory_size, "memory_size", 4096, 2**40) // PAGE * PAGE
     limit = None if max_cycles is None else whole(max_cycles, "max_cycles", 1, 2**62)
+    chance = None if seed is None else whole(seed, "seed", 0, 2**64 - 1)
     most_output = whole(output_limit, "output_limit", 0, 2**62)
     if timeout is not None and not (isinstance(timeout, Real) and timeout > 0):
         raise ArgumentError(f"timeout is {timeout!r}; it is a number of seconds above 0")
@@ -75,7 +76,7 @@ def run_linux(
     ever = timeout is None or timeout > _LONGEST
     until = math.inf if ever else time.monotonic() + float(timeout or 0)
     try:
-        wave = Wave(cpu, found, hot, starts, mounts, mounts.first, seed, lambda: time.monotonic() >= until)
+        wave = Wave(cpu, found, hot, starts, mounts, mounts.first, chance, lambda: time.monotonic() >= until)
         try:
             for _ in wave.rounds(limit):
                 pass
