@@ -52,6 +52,46 @@ def test_vectors_are_cut(raw):
     assert found == [3, -E.EINVAL, -E.EINVAL]
 
 
+def test_what_is_said_to_be_larger_than_memory(raw, tmp_path):
+    """It is moved as far as memory goes, if it goes at all."""
+    (tmp_path / "f").write_bytes(b"0123456789")
+    far, parts = 1 << 40, ["=$4096", "=4", "=$8192", f"={1 << 40}", "=-4096", "=8", "=$4096", "=4"]
+    found, _ = raw(
+        *parts, [56, HERE, "'f", 2], [56, HERE, "'/dev/null", 1], [56, HERE, "'.", 0],
+        [65, 3, "$", 2], [69, 3, "$", 2, 2], [65, 3, "$32", 2], [69, 3, "$16", 2, 7],
+        [67, 3, "$12288", far, 4], [64, 4, "$", far], [66, 4, "$", 2], [66, 4, "$32", 1], [66, 4, "$", 0],
+        [61, 5, -4096, 1 << 20], [61, 5, "$", (1 << 31) - 1], dirs={"/w": tmp_path},
+    )  # fmt: skip
+    assert found[3:] == [10, 8, -E.EFAULT, 3, 6, 1 << 20, 1 << 20, -E.EFAULT, 0, -E.EFAULT, 72]
+
+
+def test_pipes_take_two_descriptors_or_none(raw):
+    found, _ = raw(*[[23, 0]] * 1020, [59, "$", 0], [23, 0], [59, "$", 0])
+    assert found[1019:] == [1022, -E.EMFILE, 1023, -E.EMFILE]
+
+
+def test_kinds_of_maps_and_of_use(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"x")
+    found, _ = raw(
+        [56, HERE, "'f", 0], *([222, 0, 4096, 1, 0x20 | kind, -1, 0] for kind in (0, 1, 2, 3, 4)),
+        *([222, 0, 4096, 1, kind, 3, 0] for kind in (0, 1, 2, 3, 4)), *([165, who, "$"] for who in (0, -1, 1, 77, -2)),
+        dirs={"/w": tmp_path},
+    )  # fmt: skip
+    assert [min(one, 1) for one in found[1:11]] == [
+        -E.EINVAL,
+        1,
+        1,
+        -E.EINVAL,
+        -E.EINVAL,
+        -E.EINVAL,
+        1,
+        1,
+        1,
+        -E.EINVAL,
+    ]
+    assert found[11:] == [0, 0, 0, -E.EINVAL, -E.EINVAL]
+
+
 def test_sendfile(raw, tmp_path):
     (tmp_path / "f").write_bytes(b"content")
     begin = [[56, HERE, "'f", 0]]

@@ -33,10 +33,10 @@ def _length(count: int) -> int:
 def _room(p: Process, address: int, count: int) -> int:
     """How much of a buffer is there, which may be said to be larger than all memory."""
     wanted = _length(count)
-    if not wanted:
-        return 0
-    p.memory.check(address, 1)
-    return min(wanted, p.memory.end - address)
+    found = p.memory.there(address, wanted)
+    if wanted and not found:
+        raise failure(errno.EFAULT)
+    return found
 
 
 @call(63)
@@ -51,21 +51,25 @@ def read(p: Process, fd: int, address: int, count: int) -> int:
 @call(64)
 def write(p: Process, fd: int, address: int, count: int) -> int:
     """Write on."""
-    return p.opened(integer(fd)).write(p.memory.read(address, _length(count)))
+    return p.opened(integer(fd)).write(p.memory.read(address, _room(p, address, count)))
 
 
 def _parts(p: Process, address: int, count: int) -> list[tuple[int, int]]:
-    """Addresses and lengths of the pieces of what is read or written at once."""
+    """Addresses and lengths of the pieces of what is read or written at once, up to where one is not there."""
     if integer(count) < 0 or count > _MOST_PARTS:
         raise failure(errno.EINVAL)
-    found = list(struct.iter_unpack("<QQ", p.memory.read(address, 16 * count)))
+    found = struct.iter_unpack("<QQ", p.memory.read(address, 16 * count))
     parts, left = [], MOST_MOVED
-    for where, wanted in found:
-        length = min(_length(wanted), left)
-        left -= length
-        if length:
-            p.memory.check(where, length)
-            parts.append((where, length))
+    for where, length in [(where, _length(wanted)) for where, wanted in found]:
+        wanted = min(length, left)
+        there = p.memory.there(where, wanted)
+        if there:
+            parts.append((where, there))
+            left -= there
+        if not parts and wanted:
+            raise failure(errno.EFAULT)
+        if there < wanted:
+            break
     return parts
 
 
@@ -107,7 +111,7 @@ def pwrite64(p: Process, fd: int, address: int, count: int, offset: int) -> int:
     """Write to somewhere."""
     if long(offset) < 0:
         raise failure(errno.EINVAL)
-    return p.opened(integer(fd)).write_at(p.memory.read(address, _length(count)), offset)
+    return p.opened(integer(fd)).write_at(p.memory.read(address, _room(p, address, count)), offset)
 
 
 @call(69)
@@ -306,8 +310,13 @@ def pipe2(p: Process, address: int, flags: int) -> int:
     writer = PipeEnd(content, writes=True, other=reader)
     for end in (reader, writer):
         end.flags |= flags & os.O_NONBLOCK
-    ends = [p.put(end, close_on_exec=bool(flags & _CLOEXEC)) for end in (reader, writer)]
-    p.memory.write_words(address, "<ii", *ends)
+    first = p.put(reader, close_on_exec=bool(flags & _CLOEXEC))
+    try:
+        second = p.put(writer, close_on_exec=bool(flags & _CLOEXEC))
+    except OSError:
+        p.drop(first)
+        raise
+    p.memory.write_words(address, "<ii", first, second)
     return 0
 
 
@@ -324,8 +333,6 @@ def getdents64(p: Process, fd: int, address: int, count: int) -> int:
     opened = p.opened(integer(fd))
     if integer(count) < 0:
         raise failure(errno.EINVAL)
-    room = min(integer(count), MOST_MOVED)
-    p.memory.check(address, room)
-    data = opened.entries(room)
+    data = opened.entries(_room(p, address, integer(count)))
     p.memory.write(address, data)
     return len(data)

@@ -41,6 +41,10 @@ class LaneMemory:
         if address < self.start or address + count > self.end:
             raise failure(errno.EFAULT)
 
+    def there(self, address: int, count: int) -> int:
+        """How many of so many bytes are there."""
+        return max(0, min(count, self.end - address)) if address >= self.start else 0
+
     def read(self, address: int, count: int) -> bytes:
         """Bytes from there on."""
         if not count:

@@ -13,8 +13,8 @@ from lanewise.arm64.linux.process import Process
 from lanewise.host.reply import failure
 
 _WRITABLE = 2
-_SHARED, _FIXED, _ANONYMOUS, _NOREPLACE = 1, 0x10, 0x20, 0x100000
-_SHARED_KINDS = 3
+_SHARED, _PRIVATE, _SHARED_CHECKED = 1, 2, 3
+_KIND, _FIXED, _ANONYMOUS, _NOREPLACE = 0xF, 0x10, 0x20, 0x100000
 _MAYMOVE = 1
 _DONTNEED = 4
 _ACCESS = 3
@@ -33,10 +33,13 @@ def mmap(p: Process, address: int, count: int, protection: int, flags: int, fd: 
     """Memory, with the content of a file if wanted. Nothing that is written there comes into the file."""
     if not count or offset % PAGE:
         raise failure(errno.EINVAL)
+    kind = flags & _KIND
+    if kind not in (_SHARED, _PRIVATE, _SHARED_CHECKED) or (kind == _SHARED_CHECKED and flags & _ANONYMOUS):
+        raise failure(errno.EINVAL)
     _check_size(p, count)
     file = None if flags & _ANONYMOUS else _file(p.opened(integer(fd)))
     if not flags & _ANONYMOUS:
-        if flags & _SHARED_KINDS != _SHARED + 1 and protection & _WRITABLE:
+        if kind != _PRIVATE and protection & _WRITABLE:
             raise failure(errno.ENODEV)
         if long(offset) < 0 or offset + count >= 1 << 63:
             raise failure(errno.EINVAL)

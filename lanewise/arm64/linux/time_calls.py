@@ -13,6 +13,8 @@ from lanewise.host.reply import failure
 _SECOND = 1_000_000_000
 _REAL, _MONOTONIC, _BOOT = (0, 5), (1, 4, 6), (7,)
 _USED = (2, 3)
+_CHILDREN, _WHOSE = -1, (-1, 0, 1)
+_USAGE_BYTES = 144
 _RESOLUTION = 1
 _ABSOLUTE = 1
 
@@ -95,7 +97,12 @@ def times(p: Process, address: int) -> int:
 
 @call(165)
 def getrusage(p: Process, who: int, address: int) -> int:
-    """What the program has used: time, and of memory what lies below the end of its heap."""
+    """What the program has used: time, and of memory what lies below the end of its heap; it has no children."""
+    if integer(who) not in _WHOSE:
+        raise failure(errno.EINVAL)
+    if integer(who) == _CHILDREN:
+        p.memory.write(address, bytes(_USAGE_BYTES))
+        return 0
     microseconds = p.cycles // 1000
     kilobytes = (p.heap.brk - p.memory.start) // 1024
     p.memory.write_words(address, "<18q", *divmod(microseconds, 1_000_000), 0, 0, kilobytes, *[0] * 13)
