@@ -10,8 +10,10 @@ from lanewise.settings import MAX_THREADS, shortened, whole_number
 LANES = range(1, MAX_THREADS + 1)
 SEEDS = range(2**64)
 FUEL = range(1, 2**63)
-MEMORY = range(1 << 16, (1 << 32) + 1)
-"""Bytes of linear memory: a page to all that 32 bits can address."""
+MEMORY = range(1 << 16, (1 << 40) + 1)
+"""Bytes of a lane's memory: a page of WebAssembly to what a program of Linux may have."""
+MOST_LINEAR = 1 << 32
+"""Bytes of linear memory: all that 32 bits can address."""
 STACK = range(1 << 8, (1 << 30) + 1)
 OUTPUT = range(1, (1 << 40) + 1)
 THREADS = range(64)

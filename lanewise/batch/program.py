@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lanewise.batch import amounts
 from lanewise.batch.services import services
 from lanewise.batch.source import LINUX_TOO, MAGIC
 from lanewise.batch.spec import Task
@@ -46,6 +47,8 @@ def program_of(task: Task, loaded: LoadedModule | None = None) -> Program:
     module = provide(loaded.model, services())
     check_use(loaded.model, task.buffers)
     limit = task.limits.memory
+    if limit is not None and limit > amounts.MOST_LINEAR:
+        raise ArgumentError(f"a memory of {limit:,} bytes is more than a module of WebAssembly can have, which is 4G")
     for memory in module.memories:
         least = memory.limits.minimum * PAGE
         if limit is not None and least > limit:

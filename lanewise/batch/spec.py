@@ -37,7 +37,7 @@ class Limits:
     """What a lane may use; None is without limit."""
 
     memory: int | None = None
-    """Bytes that linear memory can grow to."""
+    """Bytes that linear memory can grow to, or all that a program of Linux has."""
     stack: int | None = None
     """GPU: bytes of stack for the calls of a lane."""
     fuel: int | None = None

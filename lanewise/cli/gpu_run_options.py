@@ -159,7 +159,7 @@ GROUPS: dict[str, Sequence[Option]] = {
             "--memory",
             "SIZE",
             "Memory a lane may have, such as 64K, 16M, 1G; 16M for programs of Linux by default.",
-            _size(amounts.MEMORY, "memory is 64K to 4G"),
+            _size(amounts.MEMORY, "memory is 64K to 4G, for programs of Linux to 1T"),
         ),
         Option(
             "--stack",

@@ -152,6 +152,12 @@ def test_who_fails_for_want_of_memory_is_told_what_to_do(build, capfd):
     assert run(capfd, "--memory", "64M", build("wants"), 20 << 20) == (0, "there\n", "")
 
 
+def test_memory_may_be_more_than_a_module_can_have(build, capfd):
+    if lw.device("cpu").properties.memory_bytes < 6 << 30:
+        pytest.skip("this machine has no 6 GiB of memory")
+    assert run(capfd, "--memory", "6G", build("wants"), 5 << 30) == (0, "there\n", "")
+
+
 def test_who_fails_off_its_stack_is_told_what_to_do(build, capfd):
     status, _, err = run(capfd, build("deep"), 100_000)
     assert status > 128

@@ -135,7 +135,7 @@ def test_directories_in_a_list_go_by_their_own_names(monkeypatch, tmp_path):
         ({"env": {"A": 1}}, "env: 'A': 1 is no variable"),
         ({"timeout": 0}, "timeout is 0; it is seconds above 0"),
         ({"timeout": float("nan")}, "timeout is nan; it is seconds above 0"),
-        ({"memory": "8G"}, "memory is 8589934592; it is a whole number from 65536 to 4294967296"),
+        ({"memory": "8T"}, "memory is 8796093022208; it is a whole number from 65536 to 1099511627776"),
         ({"memory": "lots"}, "memory: 'lots' is not a size"),
         ({"fuel": 0}, "fuel is 0; it is a whole number from 1"),
         ({"seed": -1}, "seed is -1; it is a whole number from 0"),

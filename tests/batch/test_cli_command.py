@@ -144,7 +144,7 @@ MISTAKES = {
     "--lanes 0 app.wasm": "--lanes: '0' is not a whole number from 1 to 4294967295",
     "--lanes -3 app.wasm": "--lanes: '-3' is not a whole number from 1 to 4294967295",
     "--memory x app.wasm": "--memory: 'x' is not a size; write a number of bytes, or one with K, M or G behind it",
-    "--memory 8G app.wasm": "--memory: 8G makes no sense; memory is 64K to 4G",
+    "--memory 8T app.wasm": "--memory: 8T makes no sense; memory is 64K to 4G, for programs of Linux to 1T",
     "--fuel 0 app.wasm": "--fuel: '0' is not a whole number from 1 to 9223372036854775807",
     "--timeout 0 app.wasm": "--timeout: '0' is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m",
     "--timeout nan app.wasm": "--timeout: 'nan' is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m",

@@ -336,6 +336,8 @@ def test_a_program_that_begins_with_more_memory_than_the_limit_is_refused(device
     words = "the program begins with 131,072 bytes of memory, more than the limit of 131,071 bytes"
     with pytest.raises(lw.ArgumentError, match=words):
         run(GROWING, device, limits=Limits(memory=2 * PAGE - 1))
+    with pytest.raises(lw.ArgumentError, match="a memory of 8,589,934,592 bytes is more than a module of WebAssembly"):
+        run(GROWING, device, limits=Limits(memory=8 << 30))
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
