@@ -120,7 +120,7 @@ def test_any_words(raw, tmp_path):
     (tmp_path / "f").write_bytes(bytes(10000))
     odd = [0, 1, 2, 3, 4, 8, 16, -1, -2, -100, 4096, "$", "$8", "$4194300", "'f", "'..", "'g/../f", 1 << 31, 1 << 63,
            (1 << 63) - 1, (1 << 64) - 4096, 0x400000]  # fmt: skip
-    waits = {72, 73, 93, 94, 101, 115, 129, 130, 131, 137}
+    waits = {72, 73, 93, 94, 101, 115, 129, 130, 131, 133, 137}
     numbers = sorted(set(CALLS) - waits)
     calls = [[56, HERE, "'f", 2], "=-1", "=0x7fffffffffffffff", "=0x7fffffffffffffff", "=0x7fffffffffffffff"]
     for _ in range(12):
@@ -228,6 +228,15 @@ def test_futex(raw):
     assert 0.2 <= time.monotonic() - begin < 20
     assert (done.reason, done.signal, done.exit_code) == ("waits for ever", None, None)
     assert str(done).startswith("waits for ever at 0x")
+
+
+def test_waiting_for_signals(raw):
+    """Those that have come while they were blocked are let through; no others will come."""
+    usr1, none = f"={1 << 9}", "=0"
+    assert raw(usr1, none, [135, 0, "$", 0, 8], [130, 1000, 10], [133, "$8", 8])[1].signal == 10
+    assert raw(usr1, none, [135, 0, "$", 0, 8], [130, 1000, 10], [133, "$", 8])[1].reason == "waits for ever"
+    assert raw(usr1, [135, 0, "$", 0, 8], [130, 1000, 10], [137, "$", 0, 0, 8])[0] == [0, 0, 10]
+    assert raw(usr1, [137, "$", 0, 0, 8])[1].reason == "waits for ever"
 
 
 # --- directories ------------------------------------------------------------------------------------------------------

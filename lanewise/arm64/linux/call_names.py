@@ -21,7 +21,7 @@ _RUNS = {
         "syslog ptrace sched_setparam sched_setscheduler sched_getscheduler sched_getparam "
         "sched_setaffinity"
     ),
-    125: "sched_get_priority_max sched_get_priority_min sched_rr_get_interval restart_syscall", 133: "rt_sigsuspend",
+    125: "sched_get_priority_max sched_get_priority_min sched_rr_get_interval restart_syscall",
     138: (
         "rt_sigqueueinfo rt_sigreturn setpriority getpriority reboot "
         "setregid setgid setreuid setuid setresuid getresuid setresgid getresgid setfsuid setfsgid"

@@ -58,18 +58,33 @@ def rt_sigprocmask(p: Process, how: int, new: int, old: int, size: int) -> int:
         raise failure(errno.EINVAL)
     before = p.signals.mask
     if new:
-        ends = p.signals.block(_mask(integer(how), before, *p.memory.words(new, "<Q")))
-        if ends is not None:
-            p.end(Ending("signal", signal=ends))
+        _block(p, _mask(integer(how), before, *p.memory.words(new, "<Q")))
     if old:
         p.memory.write_words(old, "<Q", before)
     return 0
+
+
+def _block(p: Process, mask: int) -> None:
+    ends = p.signals.block(mask)
+    if ends is not None:
+        p.end(Ending("signal", signal=ends))
 
 
 def _mask(how: int, was: int, wanted: int) -> int:
     if how not in (0, 1, 2):
         raise failure(errno.EINVAL)
     return (was | wanted, was & ~wanted, wanted)[how]
+
+
+@call(133)
+def rt_sigsuspend(p: Process, mask: int, size: int) -> int:
+    """Let signals through until one calls a function, which none does: it ends the program, or there is none."""
+    if size != _SET_BYTES:
+        raise failure(errno.EINVAL)
+    _block(p, *p.memory.words(mask, "<Q"))
+    if p.ending is None:
+        raise WaitsForEver
+    return 0
 
 
 @call(136)
