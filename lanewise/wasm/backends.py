@@ -9,11 +9,25 @@ from lanewise.devices import device as find_device
 from lanewise.devices.cpu import CpuDevice
 from lanewise.errors import ArgumentError
 from lanewise.wasm.backend import Backend
-from lanewise.wasm.build import check_choices, gpu_build, host_build
+from lanewise.wasm.build import check_choices, check_timeout, gpu_build, host_build
 
 
-def backend_for(device: Device | str, *, fuel: int | None = None, level: int | None = None, **choices: Any) -> Backend:
+def backend_for(
+    device: Device | str,
+    *,
+    fuel: int | None = None,
+    timeout: float | None = None,
+    level: int | None = None,
+    **choices: Any,
+) -> Backend:
     """The backend for a device; `choices` are fields of `Build`."""
+    made = _backend_for(device, fuel, level, choices)
+    check_timeout(made.build, timeout)
+    made.timeout = timeout
+    return made
+
+
+def _backend_for(device: Device | str, fuel: int | None, level: int | None, choices: dict[str, Any]) -> Backend:
     check_choices(choices, fuel)
     if choices.get("layout") == "words":
         raise ArgumentError("layout='words' is for functions over many lanes; an instance is flat or interleaved")

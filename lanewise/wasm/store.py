@@ -16,7 +16,7 @@ from lanewise.errors import ArgumentError, WasmException, WasmTrap
 from lanewise.wasm import state, traps
 from lanewise.wasm.backend import Block, Outcome
 from lanewise.wasm.backends import backend_for
-from lanewise.wasm.build import check_timeout, checked_fuel, checked_level, checked_timeout
+from lanewise.wasm.build import checked_fuel, checked_level, checked_timeout
 from lanewise.wasm.externs import Extern, Function, Global, Tag
 from lanewise.wasm.guarded import GuardedMemory
 from lanewise.wasm.host_functions import CALLBACK, NUMBER
@@ -40,9 +40,7 @@ class Store:
     ) -> None:
         self.device = device if isinstance(device, Device) else find_device(device)
         fuel, seconds, level = checked_fuel(fuel), checked_timeout(timeout), checked_level(choices.pop("level", None))
-        self._backend = backend = backend_for(self.device, fuel=fuel, level=level, **choices)
-        check_timeout(backend.build, seconds)
-        backend.timeout = seconds
+        self._backend = backend = backend_for(self.device, fuel=fuel, timeout=seconds, level=level, **choices)
         self.stride = self._stride = backend.build.stride
         self._fuel = fuel
         self._blocks: list[Any] = []
