@@ -301,8 +301,13 @@ def test_asking_twice_compiles_once(module, device):
 
 
 def test_a_function_says_where_its_lanes_live(module, device):
-    placed = module.func("add32", device=device, placement="flat/8/64").placement
+    counter = lw.load(
+        assemble("""(module (memory 1) (func (export "next") (param i32) (result i32)
+          (i32.store (i32.const 0) (i32.add (local.get 0) (i32.const 1))) (i32.load (i32.const 0))))""")
+    )
+    placed = counter.func("next", device=device, placement="flat/8/64").placement
     assert placed == ("" if device.name == "cpu" else "flat/8/64")
+    assert module.func("add32", device=device, placement="flat/8/64").placement == ""  # it needs no memory to live in
 
 
 # Numbers that NumPy keeps as objects, or makes floats of
