@@ -5,12 +5,29 @@ A message says what was wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
+
+
+LONGEST_SHOWN = 60
+"""Characters of what was given that a message repeats."""
+
+
+def shown(value: object) -> str:
+    """A value as a message repeats it: on one line, and not more of it than fits."""
+    if isinstance(value, int) and value.bit_length() > 256:  # Python does not even write very long ones
+        return f"a whole number of {value.bit_length():,} bits"
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = LONGEST_SHOWN
+    try:
+        return " ".join(short.repr(value).split())
+    except ValueError:  # such a number is in it
+        return f"a {type(value).__name__} that is too long to be shown"
 
 
 class LanewiseError(Exception):

@@ -8,20 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 
 MEMORY_OPTION = "--memory; in Python memory=, or memory_size= of run_linux and ParallelCPU"
 """What people set how much memory a lane has by."""
-
-
-_SHOWN = 60
-"""Characters of a value that a sentence has room for."""
-
-
-def shown(value: Any) -> str:
-    """A value in one line, or its beginning."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def whole(value: Any, what: str, least: int, most: int) -> int:

@@ -20,7 +20,7 @@ from lanewise.desktop.state import Desk, FrameState, InputEvent, InputRing, Noti
 from lanewise.desktop.text import LINE_HEIGHT
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Buffer, Device, Launch
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 from lanewise.lang.types import u32
 
 Array = np.ndarray[Any, Any]
@@ -59,7 +59,7 @@ class Machine:
         tiles = -(-width // limits.TILE), -(-height // limits.TILE)
         if width < 1 or height < 1 or tiles[0] * tiles[1] > limits.MAX_TILES:
             raise ArgumentError(
-                f"a screen of {width} x {height} pixels has {tiles[0] * tiles[1]:,} tiles; "
+                f"a screen of {shown(width)} x {shown(height)} pixels has {shown(tiles[0] * tiles[1])} tiles; "
                 f"it may have 1 to {limits.MAX_TILES:,}, which is 3,840 x 2,160 pixels"
             )
         self.device = device

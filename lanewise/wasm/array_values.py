@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.errors import ArgumentError
-from lanewise.wasm.values import shown
+from lanewise.errors import ArgumentError, shown
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "i32": np.dtype(np.int32),
@@ -73,31 +72,25 @@ def _converted(array: Array, kind: str, what: str, *, exact: bool) -> Array:
 def _whole_object(one: Any, kind: str, what: str) -> int:
     """The bits of an object that is a whole number."""
     if not isinstance(one, Integral | np.bool_):
-        raise ArgumentError(f"{what} holds {_shown_object(one)}; {kind} takes whole numbers")
+        raise ArgumentError(f"{what} holds {shown(one)}; {kind} takes whole numbers")
     bits, number = int(kind[1:]), int(one)
     if not -(1 << (bits - 1)) <= number < 1 << bits:
-        raise ArgumentError(f"{what} holds {_shown_object(number)}, which does not fit {kind}")
+        raise ArgumentError(f"{what} holds {shown(number)}, which does not fit {kind}")
     return number & ((1 << bits) - 1)
 
 
 def _real_object(one: Any, kind: str, what: str) -> Any:
     """An object that is a number as a float: whole ones must be kept whole, others are rounded."""
     if not isinstance(one, Real | np.bool_):
-        raise ArgumentError(f"{what} holds {_shown_object(one)}; {kind} takes numbers")
+        raise ArgumentError(f"{what} holds {shown(one)}; {kind} takes numbers")
     try:
         with np.errstate(over="ignore"):
             found = DTYPES[kind].type(float(one))
     except OverflowError:
         found = DTYPES[kind].type(np.inf)
     if isinstance(one, Integral) and (np.isinf(found) or int(found) != int(one)):
-        raise ArgumentError(f"{what} holds {_shown_object(int(one))}, which {kind} cannot hold exactly")
+        raise ArgumentError(f"{what} holds {shown(int(one))}, which {kind} cannot hold exactly")
     return found
-
-
-def _shown_object(one: Any) -> str:
-    if isinstance(one, int) and one.bit_length() > 256:
-        return f"a whole number of {one.bit_length():,} bits"
-    return str(one) if isinstance(one, int) else " ".join(shown(one).split())
 
 
 def _shown(array: Array) -> str:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lanewise.devices.cpu import CpuDevice
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 from lanewise.wasm import state
 from lanewise.wasm.describe import shown_name, type_words
 from lanewise.wasm.model import PAGE, FuncType, GlobalType, Limits, MemoryType, TableType, TagType
-from lanewise.wasm.values import pack_bits, shown, to_host, unpack_bits
+from lanewise.wasm.values import pack_bits, to_host, unpack_bits
 
 if TYPE_CHECKING:
     from lanewise.wasm.store import Store

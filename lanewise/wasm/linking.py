@@ -6,12 +6,12 @@ import numbers
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lanewise.errors import ArgumentError, LinkError
+from lanewise.errors import ArgumentError, LinkError, shown
 from lanewise.wasm.describe import known_names, shown_name
 from lanewise.wasm.externs import Extern, Function, Global, Memory, Table, Tag
 from lanewise.wasm.foreign import explain_import
 from lanewise.wasm.model import FuncType, GlobalType, Import, Limits, MemoryType, Module, TableType, TagType
-from lanewise.wasm.values import shown, to_host
+from lanewise.wasm.values import to_host
 
 if TYPE_CHECKING:
     from lanewise.wasm.store import Store

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 from lanewise.wasm import state
 
 if TYPE_CHECKING:
@@ -101,12 +101,6 @@ class HostValues:
         if kind == "externref":
             return store.interned(bits)
         return bits
-
-
-def shown(value: object) -> str:
-    """A value in a message: what it is, and not more of it than fits."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{type(value).__name__} {text[:57]}..."
 
 
 def _number_bits(kind: str, value: Any, what: str) -> int:

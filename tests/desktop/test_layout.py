@@ -13,7 +13,7 @@ from lanewise.bench.layout import interface
 from lanewise.desktop.layout import sharing
 from lanewise.desktop.layout.engine import forget, run_layout
 from lanewise.desktop.layout.structures import LayoutTree, NodeStyle
-from lanewise.desktop.layout.style import Style, pack_styles
+from lanewise.desktop.layout.style import LONGEST, Style, pack_styles
 from lanewise.desktop.layout.tree import FlatTree, Layouts, Node, Typeface, flatten
 from lanewise.lang import Ptr, group_id, kernel
 
@@ -434,13 +434,30 @@ def test_touching_boxes_share_their_edges(device):
         ({"aspect_ratio": 0}, "node 1: aspect_ratio is 0; it is a number above 0"),
         ({"display": "grid"}, "node 1: display is 'grid'; it is one of flex, block, none"),
         ({"align_items": "middle"}, "node 1: align_items is 'middle'; it is one of auto, stretch,"),
-        ({"flex_line_count": -1}, "node 1: flex_line_count is -1; it is a whole number, 0 or above"),
+        ({"flex_line_count": -1}, "node 1: flex_line_count is -1; it is a whole number from 0 to 4,294,967,295"),
+        ({"width": -(10**5000)}, "node 1: width is a whole number of 16,610 bits; it is pixels, 0 or above"),
+        ({"flex_shrink": True}, "node 1: flex_shrink is True; it is a number, 0 or above"),
     ],
 )
 def test_style_that_makes_no_sense_is_refused(style, said):
     with pytest.raises(lw.ArgumentError) as refused:
         flatten(Node(Style(), [Node(Style(**style))]))
     assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize("number", [np.int64, np.float32, np.uint8])
+def test_numbers_of_numpy_are_numbers_to_a_style(number):
+    said = {"width": 30, "flex_grow": 2, "flex_line_count": 3, "aspect_ratio": 2, "inset": (1, 2), "row_gap": 4}
+    of_numpy = {name: (number(1), number(2)) if name == "inset" else number(value) for name, value in said.items()}
+    if number is np.float32:
+        of_numpy["flex_line_count"] = 3
+    assert pack_styles([Style(**of_numpy)]) == pack_styles([Style(**said)])
+
+
+@pytest.mark.parametrize("much", [10**400, 10**5000, "1e999px"], ids=["long", "longer", "as a word"])
+def test_lengths_beyond_all_screens_are_the_longest_there_is(much):
+    assert pack_styles([Style(width=much)]) == pack_styles([Style(width=LONGEST)])
+    assert np.isfinite(pack_styles([Style(width="inf%")])["size"]["value"]).all()
 
 
 def test_tree_that_makes_no_sense_is_refused():

@@ -105,7 +105,7 @@ async def later(event):
         (lambda: ui.Slider("a"), "Slider: value is 'a'; it is a number from 0 to 100, or None"),
         (lambda: ui.Slider(150), "Slider: value is 150; it is a number from 0 to 100"),
         (lambda: ui.Slider(float("nan")), "Slider: value is nan"),
-        (lambda: ui.Slider(10**400), "Slider: value is 1000.*000; it is a number from 0 to 100"),
+        (lambda: ui.Slider(10**400), "Slider: value is a whole number of 1,329 bits; it is a number from 0 to 100"),
         (lambda: ui.Slider(0, minimum=1, maximum=1), "Slider: maximum is 1; it is above the minimum, which is 1"),
         (lambda: ui.Progress(101), "Progress: value is 101; it is a number from 0 to 100"),
         (lambda: ui.Button("x", on_click=3), "Button: on_click is 3; it is a function of one event"),

@@ -22,7 +22,7 @@ import numpy as np
 
 from lanewise.desktop.layout import keywords
 from lanewise.desktop.layout.structures import NodeStyle
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 
 Length: TypeAlias = float | str
 """Pixels as a number, a percentage such as "50%", or a word such as "auto"."""
@@ -115,7 +115,7 @@ class Style:
     def _word(self, name: str, words: tuple[str, ...]) -> int:
         word = getattr(self, name)
         if word not in words:
-            raise ArgumentError(f"{name} is {word!r}; it is one of {', '.join(words)}")
+            raise ArgumentError(f"{name} is {shown(word)}; it is one of {', '.join(words)}")
         return words.index(word)
 
     def _alignment(self, name: str) -> int:
@@ -124,22 +124,22 @@ class Style:
         word = "auto" if word == "normal" else word
         if word not in keywords.ALIGNMENTS:
             raise ArgumentError(
-                f"{name} is {said!r}; it is one of {', '.join(keywords.ALIGNMENTS)}, or one of these after `safe`"
+                f"{name} is {shown(said)}; it is one of {', '.join(keywords.ALIGNMENTS)}, or one of these after `safe`"
             )
         return keywords.ALIGNMENTS.index(word) + (keywords.ALIGN_SAFE if said.startswith("safe ") else 0)
 
     def _number(self, name: str, positive: bool = False) -> float:
         number = getattr(self, name)
-        if not isinstance(number, int | float) or not math.isfinite(number) or number < 0 or (positive and number == 0):
+        if not _is_number(number) or not 0 <= number < math.inf or (positive and number == 0):
             kind = "a number above 0" if positive else "a number, 0 or above"
-            raise ArgumentError(f"{name} is {number!r}; it is {kind}")
-        return min(float(number), LONGEST)
+            raise ArgumentError(f"{name} is {shown(number)}; it is {kind}")
+        return float(min(number, LONGEST))
 
     def _count(self, name: str) -> int:
         number = getattr(self, name)
-        if not isinstance(number, int) or not 0 <= number < 2**32:
-            raise ArgumentError(f"{name} is {number!r}; it is a whole number, 0 or above")
-        return number
+        if not _is_number(number) or not isinstance(number, int | np.integer) or not 0 <= number < 2**32:
+            raise ArgumentError(f"{name} is {shown(number)}; it is a whole number from 0 to {2**32 - 1:,}")
+        return int(number)
 
     def _length(self, into: Any, name: str, words: tuple[str, ...]) -> None:
         into["value"], into["unit"] = _parse(name, getattr(self, name), words, percent=True, negative=False)
@@ -154,10 +154,15 @@ class Style:
         elif len(parts) == 2:
             parts = (parts[0], parts[1], parts[0], parts[1])
         elif len(parts) != 4:
-            raise ArgumentError(f"{name} is {said!r}; it has one length, two or four (top, right, bottom, left)")
+            raise ArgumentError(f"{name} is {shown(said)}; it has one length, two or four (top, right, bottom, left)")
         in_order = (keywords.TOP, keywords.RIGHT, keywords.BOTTOM, keywords.LEFT)
         for side, part in zip(in_order, parts, strict=True):
             into[side]["value"], into[side]["unit"] = _parse(name, part, words, percent, negative)
+
+
+def _is_number(value: object) -> bool:
+    """Whether this is a number of Python or NumPy; True and False are none, for who gives them meant something else."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _parse(name: str, said: Length, words: tuple[str, ...], percent: bool, negative: bool) -> tuple[float, int]:
@@ -166,8 +171,8 @@ def _parse(name: str, said: Length, words: tuple[str, ...], percent: bool, negat
         return 0.0, keywords.UNIT_AUTO if said == "none" else keywords.UNITS.index(said)
     number = math.nan
     unit = keywords.UNIT_PX
-    if isinstance(said, int | float | np.floating | np.integer) and not isinstance(said, bool):
-        number = float(said)
+    if _is_number(said):
+        number = float(max(-LONGEST, min(said, LONGEST))) if said == said else math.nan
     elif isinstance(said, str):
         text = said.strip()
         if percent and text.endswith("%"):
@@ -179,10 +184,10 @@ def _parse(name: str, said: Length, words: tuple[str, ...], percent: bool, negat
     if math.isnan(number) or (number < 0 and not negative):
         allowed = ["pixels" if negative else "pixels, 0 or above", *(["a percentage"] if percent else []), *words]
         raise ArgumentError(
-            f"{name} is {said!r}; it is {', '.join(allowed[:-1])}{' or ' * (len(allowed) > 1)}{allowed[-1]}"
+            f"{name} is {shown(said)}; it is {', '.join(allowed[:-1])}{' or ' * (len(allowed) > 1)}{allowed[-1]}"
         )
     if unit == keywords.UNIT_PERCENT:
-        return number / 100, unit
+        number /= 100
     return max(-LONGEST, min(number, LONGEST)), unit
 
 

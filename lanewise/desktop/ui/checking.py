@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from lanewise.desktop import limits, theme
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 from lanewise.lang.functions import DeviceFunction
 
-LONGEST_SHOWN = 60
-"""Characters of what was given that a message repeats."""
 LARGEST_NUMBER = float(np.finfo(np.float32).max)
 """Widgets have numbers of 32 bits on the device."""
 
@@ -46,13 +43,6 @@ def name_of(owner: object) -> str:
         return owner
     kind, said = type(owner).__name__.lstrip("_"), getattr(owner, "called", "")
     return f"{kind} {shown(said)}" if said else kind
-
-
-def shown(value: object) -> str:
-    """A value as a message repeats it: on one line, and not long."""
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = LONGEST_SHOWN
-    return " ".join(short.repr(value).split())
 
 
 def nearest(name: object, known: Iterable[str]) -> str:

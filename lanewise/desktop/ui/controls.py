@@ -31,14 +31,13 @@ from lanewise.desktop.ui.checking import (
     one_of,
     or_none,
     place_within,
-    shown,
     whole_within,
 )
 from lanewise.desktop.ui.containers import POPUP_LINE, Popup, new_group
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Handler, Node, Parts, colours
 from lanewise.devices.arrays import DeviceArray
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 
 LABEL_ROOM = 32
 """How many characters a label has room for where it does not say, when handlers write to it."""
