@@ -80,6 +80,13 @@ def test_a_list_takes_no_more_widgets_than_it_has_rows_or_room_for(make):
     assert [len(listed.children) for listed in lists] == [3, 5]
 
 
+@pytest.mark.parametrize("height", [10**400, float("inf"), 1e300], ids=["long", "endless", "high"])
+def test_a_list_may_say_that_it_is_higher_than_any_screen(make, height):
+    listed = ui.List([str(number) for number in range(20)], height=height)
+    make(ui.Scroll(listed))
+    assert len(listed.children) == 20
+
+
 def test_a_tree_with_too_many_places_for_rows_says_what_gives_fewer(device):
     lists = [ui.List(["a"] * 1000) for _ in range(4)]
     with pytest.raises(ArgumentError, match=r"292 are places for rows of lists, which have fewer with most_visible="):

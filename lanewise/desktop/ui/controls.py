@@ -11,7 +11,7 @@ import numpy as np
 
 from lanewise.desktop import numbers
 from lanewise.desktop.choosing import LIST_MARGIN
-from lanewise.desktop.layout.style import Style
+from lanewise.desktop.layout.style import LONGEST, Style
 from lanewise.desktop.limits import IMAGE_PIXELS, IMAGE_SIDE, MAX_WIDGETS, TEXT_CODES
 from lanewise.desktop.numbers import CHANGED, CHECKED, CLICKED, DOUBLE_CLICKED, DRAWN, FOCUSABLE, SUBMITTED
 from lanewise.desktop.ui.checking import (
@@ -305,7 +305,8 @@ class List(Node):
 
     def _most_room(self, screen_height: float) -> float:
         """How high it is at most."""
-        said = [float(each) for each in (self.layout.height, self.layout.max_height) if not isinstance(each, str)]
+        heights = (self.layout.height, self.layout.max_height)
+        said = [float(min(each, LONGEST)) for each in heights if not isinstance(each, str)]
         if self._most_visible is not None:
             said.append(self._most_visible * self._row_height + 2 * LIST_MARGIN)
         return min(said, default=screen_height)
