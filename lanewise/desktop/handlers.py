@@ -61,7 +61,8 @@ def target_of(desk: Ptr[Desk], number: u32) -> u32:
 def set_value(desk: Ptr[Desk], number: u32, value: f32):
     """Give a widget a value, within its limits; what can be checked is checked from 1 on.
 
-    Of a menu and of tabs it is a line and a page, or the nearest that there is. The row of a list comes into view.
+    Of a list, a menu and tabs it is a row, a line and a page, or the nearest that there is; below 0 it is no row of a
+    list. The row of a list comes into view.
     """
     holder = value_holder(desk, number)
     widget = desk.widgets + holder
@@ -73,8 +74,10 @@ def set_value(desk: Ptr[Desk], number: u32, value: f32):
     elif widget.kind == numbers.TAB:
         choose_page(desk, holder, value)
     elif widget.kind == numbers.LIST:
-        widget.value = value
-        widget.flags = widget.flags | numbers.REVEALS if value >= 0.0 else widget.flags
+        widget.value = -1.0
+        if value >= 0.0 and widget.row_count > 0:
+            widget.value = f32(nearest_of(widget.row_count, value))
+            widget.flags |= numbers.REVEALS
     else:
         widget.value = min(max(value, widget.minimum), widget.maximum) if widget.maximum > widget.minimum else value
 

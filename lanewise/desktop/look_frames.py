@@ -143,10 +143,11 @@ def look_list(desk: Ptr[Desk], me: u32) -> u32:
 def scroll_thumb(desk: Ptr[Desk], me: u32, used: u32, x: f32, y: f32, w: f32, h: f32) -> u32:
     """The bar at the right edge that says how far content is scrolled."""
     widget = desk.widgets + me
-    if widget.content_height <= h or h < 24.0:
+    limit = scroll_limit(widget)
+    if limit <= 0.0 or h < 24.0:
         return used
     way, length = thumb_of(widget)
-    at = y + THUMB_EDGE + way * unit_part(widget.scroll_y / scroll_limit(widget))
+    at = y + THUMB_EDGE + way * unit_part(widget.scroll_y / limit)
     colour = faded(shade(desk, theme.TEXT_MUTED), 0.35 + 0.35 * max(widget.hover, widget.press))
     return add_box(desk, me, used, x + w - 10.0, at, 6.0, length, 3.0, colour, colour)
 

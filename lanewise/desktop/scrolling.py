@@ -1,7 +1,7 @@
 """Scrolling on the device: what has room for it, by the wheel, by its thumb, and until something is in view."""
 
 from lanewise.desktop.limits import MAX_DEPTH
-from lanewise.desktop.numbers import CLIPS
+from lanewise.desktop.numbers import CLIPS, DISABLED
 from lanewise.desktop.state import Desk, Widget
 from lanewise.lang import Ptr, device, f32, i32, u32
 
@@ -10,6 +10,8 @@ THUMB_EDGE = 4.0
 SHORTEST_THUMB = 24.0
 THUMB_COLUMN = 16.0
 """Pixels at the right edge where the pointer takes hold of the thumb."""
+ROUNDED = 1.0
+"""Pixels that content may be higher than a box that has room for it, since both are rounded."""
 AROUND = 6.0
 """Pixels around what is brought into view that are seen, too: the ring of the focus is there."""
 
@@ -17,7 +19,8 @@ AROUND = 6.0
 @device
 def scroll_limit(widget: Ptr[Widget]) -> f32:
     """How far a widget can be scrolled down."""
-    return max(widget.content_height - f32(widget.h), 0.0)
+    beyond = widget.content_height - f32(widget.h)
+    return beyond if beyond > ROUNDED else f32(0)
 
 
 @device(inline=False)
@@ -29,7 +32,7 @@ def scroller_of(desk: Ptr[Desk], hit: i32, way: i32) -> i32:
         widget = desk.widgets + at
         # Of an event's threads some may have changed `scroll_to` already; `scroll_y` stays while there are events.
         left = widget.scroll_y if way < 0 else scroll_limit(widget) - widget.scroll_y
-        if widget.flags & CLIPS != 0 and left > 0.0:
+        if widget.flags & (CLIPS | DISABLED) == CLIPS and left > 0.0:
             return at
         at = (desk.links + at).parent
         depth += 1

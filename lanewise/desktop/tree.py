@@ -73,15 +73,22 @@ def is_out_of_use(desk: Ptr[Desk], number: i32) -> bool:
 
 
 @device
-def front_window(desk: Ptr[Desk]) -> i32:
-    """The window that the last frame showed above all others, but for a popup; -1 where none was to be seen."""
+def front_window(desk: Ptr[Desk], top_layer: u32) -> i32:
+    """The window above all others, of those that the last frame showed; -1 where none was to be seen.
+
+    Its layer is the top layer, if its window is still there: one that an event raised in this frame has that, too.
+    """
+    front = i32(-1)
+    layer = u32(0)
     rank = desk.frame.visible
-    while rank > 0:
+    while rank > 0 and layer < top_layer:
         rank -= 1
-        window = (desk.widgets + desk.scratch.order[rank]).window
-        if (desk.widgets + window).kind != numbers.POPUP:
-            return window if (desk.widgets + window).kind == numbers.WINDOW else -1
-    return -1
+        number = (desk.widgets + desk.scratch.order[rank]).window
+        window = desk.widgets + number
+        if window.kind == numbers.WINDOW and window.layer > layer:
+            front = number
+            layer = window.layer
+    return front
 
 
 @device
@@ -92,13 +99,13 @@ def window_of(desk: Ptr[Desk], number: i32) -> i32:
 
 
 @device(inline=False)
-def next_focus(desk: Ptr[Desk], start: i32, backward: bool) -> i32:
+def next_focus(desk: Ptr[Desk], start: i32, backward: bool, top_layer: u32) -> i32:
     """The widget that Tab goes to from this one: the next in the order of the tree in its window, in a circle.
 
     Where none has the focus it is the first, or the last, of the window in front.
     """
     count = i32(desk.frame.widgets)
-    window = window_of(desk, start) if start >= 0 else front_window(desk)
+    window = window_of(desk, start) if start >= 0 else front_window(desk, top_layer)
     at = start
     for _ in range(count):
         at += -1 if backward else 1

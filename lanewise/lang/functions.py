@@ -217,7 +217,7 @@ def device(function: Callable[..., Any] | None = None, /, *, reassociate: bool =
 
     `reassociate=True` lets the compiler reorder its float sums and products. `inline=False` keeps it a call: for long
     functions that are seldom reached, so that every caller stays small and compiles fast. A kernel of a GPU has it in
-    its callers all the same if it would be there twice at most and no caller calls itself.
+    its callers all the same if it would be there twice at most (once if it has a barrier), and no caller calls itself.
     """
     if function is None:
         return lambda function: DeviceFunction(_plain(function, "device"), reassociate=reassociate, inline=inline)

@@ -1,6 +1,7 @@
 """Phase 3, its end: everything that moves goes on by the time that has passed, widget by widget."""
 
 from lanewise.desktop import numbers
+from lanewise.desktop.choosing import LIST_MARGIN
 from lanewise.desktop.editing import follow_text
 from lanewise.desktop.limits import MAX_WIDGETS
 from lanewise.desktop.phases.palette import LONGEST_STEP, approach
@@ -15,7 +16,6 @@ TOGGLE_SECONDS = 0.16
 FOCUS_SECONDS = 0.12
 SCROLL_RATE = 16.0
 """How much of the way to go is scrolled a second."""
-LIST_MARGINS = 12.0
 
 
 @device
@@ -30,7 +30,7 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
         pressed = frame.captured == number and (hovered or widget.kind == numbers.SLIDER)
         on = widget.flags & numbers.CHECKED != 0
         if widget.kind == numbers.WINDOW:
-            on = front_window(desk) == number
+            on = front_window(desk, frame.top_layer) == number
         elif widget.kind == numbers.MENU:
             on = frame.open_popup >= 0 and frame.open_popup == widget.target
         focused = frame.focused == number and (frame.focus_shown != 0 or widget.kind == numbers.FIELD)
@@ -40,7 +40,7 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
         widget.focus = approach(widget.focus, f32(focused), delta / FOCUS_SECONDS)
         if widget.flags & numbers.CLIPS != 0:
             if widget.kind == numbers.LIST:
-                widget.content_height = f32(widget.row_count) * widget.row_height + LIST_MARGINS
+                widget.content_height = f32(widget.row_count) * widget.row_height + 2.0 * LIST_MARGIN
             widget.scroll_to = min(max(widget.scroll_to, 0.0), scroll_limit(widget))
             way = widget.scroll_to - widget.scroll_y
             moved = widget.scroll_y + way * min(delta * SCROLL_RATE, 1.0)

@@ -22,9 +22,14 @@ def arrange(desk: Ptr[Desk], me: u32):
         threadgroup_barrier()
         if me < desk.frame.widgets:
             widget = desk.widgets + me
-            widget.rest = (desk.layout.work + me).corner[1] - (desk.boxes + me).y
+            box = desk.boxes + me
+            parent = (desk.links + me).parent
+            if parent >= 0:  # so that boxes which touch share their edges, however deep they are
+                box.x = box.left - (desk.boxes + parent).left
+                box.y = box.top - (desk.boxes + parent).top
+            widget.rest = (desk.layout.work + me).absolute[1] - box.top
             if widget.flags & CLIPS != 0 and widget.kind != LIST:
-                widget.content_height = (desk.boxes + me).content_height
+                widget.content_height = box.content_height
         if me == 0:
             desk.frame.relayout = 0
         threadgroup_barrier()

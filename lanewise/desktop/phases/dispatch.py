@@ -15,7 +15,7 @@ from lanewise.desktop.limits import (
     MAX_WIDGETS,
     POPUP_LAYER,
 )
-from lanewise.desktop.phases.react import react
+from lanewise.desktop.phases.react import close_popup, react
 from lanewise.desktop.scrolling import scroller_of
 from lanewise.desktop.state import Desk, FrameState, GroupMemory, InputEvent
 from lanewise.desktop.tree import is_out_of_use, next_focus, takes_focus, target_of
@@ -81,7 +81,8 @@ def follow(desk: Ptr[Desk], state: Ptr[FrameState], event: Ptr[InputEvent], hit:
     elif kind == numbers.KEY_DOWN:
         state.caret_time = state.time_ms
         if event.code == numbers.KEY_TAB:
-            state.focused = next_focus(desk, state.focused, state.modifiers & numbers.SHIFT != 0)
+            backward = state.modifiers & numbers.SHIFT != 0
+            state.focused = next_focus(desk, state.focused, backward, state.top_layer)
             state.focus_shown = 1
             state.open_popup = -1
             return FOCUS, state.focused
@@ -127,12 +128,18 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
         state.focused = -1
     if is_out_of_use(desk, state.captured):
         state.captured = -1
+    if is_out_of_use(desk, state.hovered):
+        state.hovered = -1
+    if state.open_popup >= 0 and is_out_of_use(desk, (desk.widgets + state.open_popup).target):
+        state.open_popup = -1
     if state.hovered >= 0 and (desk.widgets + state.hovered).kind == numbers.ROW:
         # The list may have been scrolled under a pointer that stays where it is.
         state.hovered = row_at(desk, u32((desk.links + state.hovered).parent), state.pointer_y)
     if me < MAX_NOTICES:
         desk.scratch.notices[me].kind = 0
     threadgroup_barrier()
+    if me < desk.frame.widgets:
+        close_popup(desk, addressof(state), me)
     # Before events, of which only threads with a widget keep track: here all agree, so all come to its barriers.
     if state.top_layer >= POPUP_LAYER - MAX_WIDGETS:
         renumber_layers(desk, addressof(state), me)

@@ -58,8 +58,7 @@ def toggle(desk: Ptr[Desk], me: u32, number: u32):
     """Turn a checkbox or switch over."""
     widget = desk.widgets + me
     widget.flags ^= numbers.CHECKED
-    widget.value = f32(widget.flags & numbers.CHECKED != 0)
-    tell(desk, me, number, numbers.CHANGED, widget.value, 0)
+    tell(desk, me, number, numbers.CHANGED, f32(widget.flags & numbers.CHECKED != 0), 0)
 
 
 @device
@@ -186,6 +185,8 @@ def lie_at(desk: Ptr[Desk], me: u32, x: f32, y: f32):
     style = desk.styles + me
     box.x = x
     box.y = y
+    if style.position != POSITION_ABSOLUTE:  # others take its place
+        ask_for_layout(desk, me)
     style.position = u8(POSITION_ABSOLUTE)
     for side in range(u32(4)):
         style.margin[side].value = 0.0
@@ -269,6 +270,13 @@ def react(
         widget.scroll_to = min(max(widget.scroll_to + f32(bitcast(i32, event.code)), 0.0), scroll_limit(widget))
     elif action == FOCUS and target >= 0 and widget.flags & numbers.CLIPS != 0:
         bring_into_view(desk, me, u32(target))
+    close_popup(desk, state, me)
+
+
+@device
+def close_popup(desk: Ptr[Desk], state: Ptr[FrameState], me: u32):
+    """A popup that is not the open one is not seen."""
+    widget = desk.widgets + me
     if widget.kind == numbers.POPUP and state.open_popup != i32(me):
         widget.flags |= numbers.HIDDEN
 

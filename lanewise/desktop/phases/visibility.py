@@ -4,12 +4,14 @@ from lanewise.desktop.choosing import LIST_MARGIN, popup_top, show_row
 from lanewise.desktop.limits import MAX_DEPTH, MAX_WIDGETS
 from lanewise.desktop.look_parts import RING
 from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, REVEALS, ROW, WINDOW
+from lanewise.desktop.scrolling import ROUNDED
 from lanewise.desktop.state import Desk, GroupMemory
 from lanewise.lang import Ptr, device, f32, i32, rint, threadgroup_barrier, u32
 
 OUT_OF_SIGHT = 0xFFFFFFFF
 """The key of a widget that is not seen: sorted behind all others."""
-THUMB_ROOM = 10.0
+ROW_END = 10.0
+"""Pixels that rows of a list leave for its thumb."""
 
 
 @device
@@ -27,7 +29,7 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
         list_box = desk.boxes + parent
         x = f32(LIST_MARGIN)
         y = f32(widget.first_row) * holder.row_height + LIST_MARGIN
-        w = list_box.width - 2.0 * LIST_MARGIN - THUMB_ROOM
+        w = list_box.width - 2.0 * LIST_MARGIN - ROW_END
         h = holder.row_height
         if widget.first_row >= holder.row_count:
             return False
@@ -42,7 +44,12 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     seen = True
     popup = i32(me) if widget.kind == POPUP else i32(-1)  # reaches beyond whatever holds its menu
     in_popup = f32(0)
-    scrolls = False  # what is cut off by its window can be reached only if something in between scrolls
+    scrolls = False
+    # Of what a window cuts off that can be reached which is in something that scrolls, and is not cut off itself.
+    held_left = f32(0)
+    held_top = f32(0)
+    held_right = w
+    held_bottom = h
     depth = u32(0)
     from_x = x
     from_y = y
@@ -64,15 +71,25 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
             # Where nothing is scrolled out of what has no edge, the ring of the focus is seen around what lies there.
             beside = -f32(RING) if not edged and above_box.content_width <= above_box.width else inset
             over = -f32(RING) if not edged and above.scroll_y <= 0.0 else inset
-            under = -f32(RING) if not edged and above.scroll_y >= above.content_height - above_box.height else inset
-            clip_left = max(clip_left, beside - from_x)
-            clip_top = max(clip_top, over - from_y)
-            clip_right = min(clip_right, above_box.width - beside - from_x)
-            clip_bottom = min(clip_bottom, above_box.height - under - from_y)
-            if above.kind == WINDOW and not scrolls:
-                across = clip_left < w and clip_right > 0.0
-                seen = seen and across and clip_top < h and clip_bottom > 0.0
-            scrolls = scrolls or above.flags & CLIPS != 0
+            rest = above.content_height - above_box.height - above.scroll_y
+            under = -f32(RING) if not edged and rest <= ROUNDED else inset
+            first_x = beside - from_x
+            first_y = over - from_y
+            last_x = above_box.width - beside - from_x
+            last_y = above_box.height - under - from_y
+            clip_left = max(clip_left, first_x)
+            clip_top = max(clip_top, first_y)
+            clip_right = min(clip_right, last_x)
+            clip_bottom = min(clip_bottom, last_y)
+            if above.kind == WINDOW:
+                across = first_x < held_right and last_x > held_left
+                seen = seen and across and first_y < held_bottom and last_y > held_top
+            else:
+                scrolls = True
+                held_left = -from_x
+                held_top = -from_y
+                held_right = above_box.width - from_x
+                held_bottom = above_box.height - from_y
         if above.kind == POPUP:
             popup = parent
             in_popup = from_y

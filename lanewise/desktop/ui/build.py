@@ -14,7 +14,7 @@ from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.structures import NodeLinks
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
-from lanewise.desktop.ui.checking import name_of
+from lanewise.desktop.ui.checking import is_number, name_of
 from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, POPUP_LINE, POPUP_PADDING, THUMB_ROOM, Window
 from lanewise.desktop.ui.controls import List, Radio
 from lanewise.desktop.ui.events import code_points
@@ -166,7 +166,7 @@ def _as_large_as_said(node: Node, layout: Style, holder: Node) -> Style:
 def _within_reach(window: Style, screen: Style) -> Style:
     """Where a window is whose bar would be off the screen: where it could be moved to. Others stay where they are."""
     match (*window.inset, window.width) if isinstance(window.inset, tuple) else ():
-        case (int() | float() as y, "auto", "auto", int() | float() as x, int() | float() as width):
+        case (y, "auto", "auto", x, width) if all(map(is_number, (y, x, width))):
             x = min(max(x, limits.REACH_ACROSS - width), max(float(screen.width) - limits.REACH_ACROSS, 0))
             y = min(max(y, 0), max(float(screen.height) - limits.REACH_DOWN, 0))
             return dataclasses.replace(window, inset=(y, "auto", "auto", x))

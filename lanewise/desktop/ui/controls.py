@@ -105,7 +105,7 @@ class _Mark(Node):
         check(self, TEXT, text=text)
         check(self, FLAG, checked=checked)
         check(self, or_none(HANDLER), on_change=on_change)
-        fields = {"value": float(checked), "toggle": float(checked)}
+        fields = {"toggle": float(checked)}
         flags = FOCUSABLE | (CHECKED if checked else 0)
         super().__init__(parts=Parts(text, flags, fields, {CHANGED: on_change}), **rest)
 
@@ -127,7 +127,6 @@ class _Mark(Node):
     @value.setter
     def value(self, value: float) -> None:
         check(self, self.accepted, value=value)
-        self._alive().machine.change_widget(self.number, value=value)
         self.change_flag(CHECKED, bool(value))
 
 
@@ -299,17 +298,24 @@ class List(Node):
 
     def within_places(self, layout: Style, screen_height: float) -> Style:
         """Its layout, no higher than its places reach."""
+        room = self._most_room(screen_height)
+        if "min_height" not in self.said:
+            layout = dataclasses.replace(layout, min_height=min(self.style["min_height"], room))
         if len(self._places) == len(self.rows) or str(layout.max_height).strip().endswith("%"):
             return layout
-        return dataclasses.replace(layout, max_height=self._most_room(screen_height))
+        return dataclasses.replace(layout, max_height=room)
 
     def _most_room(self, screen_height: float) -> float:
         """How high it is at most."""
-        heights = (self.layout.height, self.layout.max_height)
-        said = [float(min(each, LONGEST)) for each in heights if not isinstance(each, str)]
+        layout = self.layout
+        grows = "flex_grow" in self.said and layout.flex_grow > 0  # from its height on
+        heights = (layout.max_height, *([] if grows else [layout.height]))
+        most = [float(min(each, LONGEST)) for each in heights if not isinstance(each, str)]
         if self._most_visible is not None:
-            said.append(self._most_visible * self._row_height + 2 * LIST_MARGIN)
-        return min(said, default=screen_height)
+            most.append(self._most_visible * self._row_height + 2 * LIST_MARGIN)
+        least = layout.min_height if "min_height" in self.said else 0
+        least = screen_height if isinstance(least, str) else float(min(least, LONGEST))
+        return max(min(most, default=screen_height), least)
 
     @property
     def value(self) -> float:

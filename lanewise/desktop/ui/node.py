@@ -191,7 +191,10 @@ class Node(metaclass=_Whole):
 
     @property
     def box(self) -> tuple[int, int, int, int]:
-        """Where it is on the screen since the last frame: x, y, width, height; no width or height if it is not seen."""
+        """Where it is on the screen since the last frame: x, y, width, height.
+
+        No width or height if it is hidden or its window cuts it off; what is scrolled out of sight has a place.
+        """
         widget = self._alive().machine.widget(self.number)
         return int(widget["x"]), int(widget["y"]), int(widget["w"]), int(widget["h"])
 
