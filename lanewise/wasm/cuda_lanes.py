@@ -247,7 +247,8 @@ class CudaLanes:
             while first < count:
                 best = self._tuner.known.best() if self._build.stats else self._tuner.best(count)
                 settled = self._pinned or best
-                turn = self._tuner.turn(count - first) if tunes else Turn(settled, count - first)
+                within = math.inf if deadline is None else deadline - time.monotonic()
+                turn = self._tuner.turn(count - first, within=within) if tunes else Turn(settled, count - first)
                 build = self._placed(turn.placement)
                 start = time.perf_counter()
                 usable = self._loads(scalars, build) if turn.trial else self._load(scalars, build) is not None
@@ -260,6 +261,8 @@ class CudaLanes:
                 seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None, deadline)
                 first = elements.stop
                 if seconds == math.inf:
+                    if turn.trial:  # which took even longer than was feared: it does not come again
+                        self._tuner.took(turn, time.perf_counter() - start - preparing, preparing)
                     self._interrupt(status, np.arange(first, count), None)
                     break
                 if tunes:

@@ -233,6 +233,7 @@ class Tuner:
         """The last call, if it was in one piece and in the best placement known: how many lanes, and what each took."""
         self._tried: set[Placement] = set()
         self._lanes = MAX_THREADS
+        self._within = math.inf
 
     def begin(self, lanes: int) -> None:
         """A run of so many lanes begins: what others took says nothing of it, for their lanes had other work."""
@@ -270,8 +271,12 @@ class Tuner:
         """Whether it is known how fast the lanes of this run are, as far as anybody doubts it."""
         return self._pace is not None and self._doubt is None
 
-    def turn(self, left: int, *, trials: bool = True) -> Turn:
-        """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best."""
+    def turn(self, left: int, *, trials: bool = True, within: float = math.inf) -> Turn:
+        """Where the next of so many lanes live, and how many of them; without `trials` where it is known to be best.
+
+        All of them have so many seconds, which no trial may take from them.
+        """
+        self._within = within
         best = self.best(self._lanes)
         slots = self._reach.slots(best, left)
         doubt = self._doubt
@@ -318,7 +323,8 @@ class Tuner:
         cost = (_FEARED - 1) * lanes * pace
         if _code_of(place) not in self._made:
             cost += self._layout_seconds * (_UNROLLING if place.unrolled else 1)
-        return self._search or cost <= self.known.purse + _SHARE * left * pace
+        in_time = (_FEARED * lanes + left - lanes) * pace <= self._within
+        return in_time and (self._search or cost <= self.known.purse + _SHARE * left * pace)
 
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
         """How long the lanes of a turn took, and how long it took before to make code for them."""

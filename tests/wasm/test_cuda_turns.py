@@ -12,7 +12,7 @@ from lanewise.wasm import cuda_lanes
 from lanewise.wasm.build import check_timeout, gpu_build, host_build
 from lanewise.wasm.cuda_lanes import CudaLanes
 from lanewise.wasm.placement import Placement
-from lanewise.wasm.tuning import Reach, Tuner
+from lanewise.wasm.tuning import USUAL, Reach, Tuner
 
 THREADS = 256
 
@@ -86,7 +86,7 @@ def test_code_that_a_trial_needs_takes_none_of_the_time_of_a_call(monkeypatch):
 
     def take(place, count, deadline):
         deadlines.append(deadline)
-        return count * 1e-3
+        return count * 1e-5
 
     def load(scalars, build):
         now[0] += 2.0
@@ -99,7 +99,7 @@ def test_code_that_a_trial_needs_takes_none_of_the_time_of_a_call(monkeypatch):
 
 
 def test_while_placements_are_compared_calls_measure_nothing():
-    made = lanes(lambda place, count, deadline: count * 1e-3)
+    made = lanes(lambda place, count, deadline: count * 1e-5)
 
     def tune(arrays, shape, places):
         made._run_placed((), [], [], None, 100 * THREADS, None)  # as from another thread
@@ -117,11 +117,46 @@ def test_the_time_of_a_call_is_that_of_all_its_parts(monkeypatch):
 
     def take(place, count, deadline):
         deadlines.append(deadline)
-        return math.inf if len(deadlines) == 3 else count * 1e-3
+        return math.inf if len(deadlines) == 3 else count * 1e-5
 
     lanes(take)._run_placed((), [], [], status, 100 * THREADS, 5.0)
     assert deadlines == [5.0] * 3
     assert [len(numbers) > 0 for numbers in status] == [True]
+
+
+def calls_of(trial_seconds, timeout):
+    """A function is called often, which takes half a second in the usual placement and so many in a trial.
+
+    Gives how many calls were interrupted, in which placements trials were made, and what was learned.
+    """
+    now, trials, status = [0.0], [], []
+
+    def take(place, count, deadline):
+        trials.extend([place] if place != USUAL else [])
+        needed = 0.5 if place == USUAL else trial_seconds
+        now[0] += min(needed, deadline - now[0])
+        return needed if now[0] < deadline else math.inf
+
+    made = lanes(take, search=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuda_lanes, "time", SimpleNamespace(perf_counter=lambda: now[0], monotonic=lambda: now[0]))
+        for _ in range(3000):
+            made._run_placed((), [], [], status, THREADS, now[0] + timeout)
+    return len(status), trials, made._tuner.known
+
+
+def test_no_call_is_a_trial_that_may_take_more_time_than_it_has():
+    interrupted, trials, _ = calls_of(0.6, timeout=2.0)
+    assert interrupted == 0
+    assert trials
+    assert calls_of(1.2, timeout=1.0)[:2] == (0, [])
+
+
+def test_a_trial_that_is_interrupted_after_all_does_not_come_again():
+    interrupted, trials, known = calls_of(5.0, timeout=2.0)
+    assert 0 < interrupted == len(trials) == len({*trials})
+    assert known.ratios.keys() == {*trials}
+    assert max(known.ratios.values()) == 0.25
 
 
 def test_a_trial_whose_code_cannot_be_made_fails_no_call(monkeypatch):
@@ -136,7 +171,7 @@ def test_a_trial_whose_code_cannot_be_made_fails_no_call(monkeypatch):
 
     def take(place, count, deadline):
         deadlines.append(deadline - now[0])
-        return count * 1e-3
+        return count * 1e-5
 
     made = lanes(take)
     made._load = load
