@@ -109,6 +109,9 @@ class Runner(Protocol):
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
         """Set the same bytes at several places."""
 
+    def clear_part(self, address: int, count: int) -> None:
+        """Set bytes to 0, at the cost of what of them was used; none of them are where many were written at once."""
+
     def expect_gaps(self, address: int, count: int) -> None:
         """Lanes will leave most of this memory untouched."""
 
@@ -181,6 +184,17 @@ class CpuRunner:
                 self.write(address, data)
             else:
                 self.write(address + shared, data[shared:])
+
+    def clear_part(self, address: int, count: int) -> None:
+        """Whole pages are given back, and are 0 when they are touched again."""
+        first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+        end = (address + count) // mmap.PAGESIZE * mmap.PAGESIZE
+        room = ctypes.c_size_t(max(end - first, 0))
+        if first >= end or ctypes.CDLL(None).madvise(ctypes.c_void_p(first), room, mmap.MADV_DONTNEED):
+            ctypes.memset(address, 0, count)  # too few, or locked in memory
+        else:
+            ctypes.memset(address, 0, first - address)
+            ctypes.memset(end, 0, address + count - end)
 
     def expect_gaps(self, address: int, count: int) -> None:
         """With huge pages a lane that touches a few bytes in some places would take megabytes for each."""
@@ -259,6 +273,9 @@ class CudaRunner:
 
     def write_many(self, addresses: Sequence[int], data: bytes) -> None:
         repeat_piece(self._device, addresses, data)
+
+    def clear_part(self, address: int, count: int) -> None:
+        self._device.clear(address, count)
 
     def expect_gaps(self, address: int, count: int) -> None:
         """All of it is there from the beginning."""

@@ -347,6 +347,11 @@ class CudaDevice(Device):
         if data:
             self._guard(self._engine_now().copy_in, address, np.frombuffer(data, np.uint8))
 
+    def clear(self, address: int, nbytes: int) -> None:
+        """Set bytes at an address of this device to 0, in order with launches."""
+        if nbytes:
+            self._guard(self._engine_now().fill, address, 0, nbytes)
+
     def peek(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:
         """A copy of bytes at an address while kernels run."""
         found = np.empty(nbytes, np.uint8)

@@ -41,6 +41,16 @@ def test_pieces_come_and_go(device):
     assert memory.get().tobytes() == wanted
 
 
+@pytest.mark.parametrize(("at", "count"), [(0, 1), (4095, 2), (1, 70_000), (4096, 8192), (5000, 40_000)])
+def test_a_part_of_memory_is_cleared_and_nothing_else(device, at, count):
+    cpu = ParallelCPU(2, 100_000, "private", device)
+    cpu.write_memory(0, np.full((2, 100_000), 0xAB, np.uint8))
+    cpu.runner.clear_part(cpu.memory_place(1) + at, count)
+    found, wanted = cpu.read_memory_all(0, 100_000), np.full((2, 100_000), 0xAB, np.uint8)
+    wanted[1, at : at + count] = 0
+    assert (found == wanted).all()
+
+
 class FarRunner(runners.CpuRunner):
     """The CPU as if it were far: all goes through the kernels, and is counted."""
 
@@ -133,6 +143,8 @@ def test_what_was_written_is_seen_before_it_is_sent(far, seed):
             assert memories[lane].read(0x1000 + at, count) == wanted[lane][at : at + count]
         elif what == 8:
             ahead.send()
+            memories[lane].clear(0x1000 + at, count)
+            wanted[lane][at : at + count] = bytes(count)
         else:
             ahead.send()
             ahead.fetch([(memories[lane], 64, [1, 0x1000 + at, count, 0, 0, 0])])

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from lanewise.arm64.linux.heap import Heap
-from lanewise.arm64.linux.memory import LaneMemory
+from lanewise.arm64.linux.memory import MOST_MOVED, LaneMemory
 
 START, SIZE, PAGE = 0x10000, 64 * 4096, 4096
 LOW, HIGH = START + 4 * PAGE, START + 60 * PAGE
@@ -100,6 +100,56 @@ def test_remap(heap):
     moved = heap.remap(lower, 2 * PAGE, 3 * PAGE, may_move=True)
     assert heap.memory.read(moved, 4) == b"kept"
     fails(errno.EFAULT, heap.remap, LOW, PAGE, 2 * PAGE, True)
+
+
+def test_much_memory_is_cleared_where_it_was_used_and_not_written(heap):
+    """So that what nobody has touched takes nothing, and a call that clears it no time."""
+    size = 64 * MOST_MOVED
+    device = Cleared(size)
+    heap = Heap(LaneMemory(device, 0, START, size), LOW, START + size - PAGE)
+    first = heap.map(8 * MOST_MOVED)
+    assert heap.move_brk(LOW + 8 * MOST_MOVED) == LOW + 8 * MOST_MOVED
+    assert device.done == []
+    heap.unmap(first, 8 * MOST_MOVED)
+    assert heap.map(8 * MOST_MOVED) == first
+    assert device.done == [("clear", first - START, 8 * MOST_MOVED)]
+    heap.move_brk(LOW)
+    heap.move_brk(LOW + 8 * MOST_MOVED)
+    heap.clear(first, 2 * MOST_MOVED)
+    assert device.done[1:] == [("clear", LOW - START, 8 * MOST_MOVED), ("clear", first - START, 2 * MOST_MOVED)]
+    device.used = first - START + 3 * MOST_MOVED, b"used"
+    device.done.clear()
+    moved = heap.remap(first, 8 * MOST_MOVED, 16 * MOST_MOVED, True)
+    assert device.done == [("write", moved - START + 3 * MOST_MOVED, MOST_MOVED)]
+
+
+class Cleared:
+    """A device that notes what is done to its memory, in which a few bytes are not 0."""
+
+    def __init__(self, size):
+        self.size, self.done, self.used = size, [], (0, b"")
+
+    def read(self, address, count):
+        at, used = self.used
+        found = bytearray(count)
+        if address <= at < address + count:
+            found[at - address : at - address + len(used)] = used
+        return bytes(found)
+
+    def write(self, address, data):
+        self.done.append(("write", address, len(data)))
+
+    def clear_part(self, address, count):
+        self.done.append(("clear", address, count))
+
+
+def test_pages_of_the_program_are_cleared_byte_by_byte(heap):
+    """They may be those of a file, whose content would come back."""
+    heap.memory.write(START, b"x" * (LOW - START))
+    heap.move_brk(LOW + PAGE)
+    heap.memory.write(LOW, b"x" * PAGE)
+    heap.clear(START + PAGE, LOW - START)
+    assert heap.memory.read(START, LOW + PAGE - START) == b"x" * PAGE + bytes(LOW - START)
 
 
 def test_whatever_order(heap):

@@ -65,6 +65,11 @@ class FarMemory(LaneMemory):
             self.waiting.append((address, data))
             self._ahead.note(self, len(data))
 
+    def clear(self, address: int, count: int) -> None:
+        self._ahead.send()
+        self.fetched = []
+        super().clear(address, count)
+
     def take_waiting(self) -> list[tuple[int, bytes]]:
         """What is to be sent, in pieces that do not overlap; nothing that was fetched counts any more."""
         pieces: list[tuple[int, bytes]] = []

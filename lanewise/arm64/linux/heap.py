@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 
 from lanewise.arm64.linux.elf import PAGE
-from lanewise.arm64.linux.memory import LaneMemory
+from lanewise.arm64.linux.memory import MOST_MOVED, LaneMemory
 from lanewise.host.reply import failure
 
 
@@ -74,8 +74,7 @@ class Heap:
             self._take(first, behind)
         # What is over the program itself, its heap or its stack belongs to those already.
         for low, high in ((address, min(end, first)), (max(address, behind), end)):
-            if low < high:
-                self._memory.write(low, bytes(high - low))
+            self._write_zeros(low, high)
         return address
 
     def unmap(self, address: int, count: int) -> None:
@@ -105,7 +104,10 @@ class Heap:
         if not may_move:
             raise failure(errno.ENOMEM)
         new = self.map(count)
-        self._memory.write(new, self._memory.read(old, old_end - old))
+        for at in range(0, old_end - old, MOST_MOVED):
+            data = self._memory.read(old + at, min(MOST_MOVED, old_end - old - at))
+            if data != bytes(len(data)):  # what nobody has used stays so
+                self._memory.write(new + at, data)
         self.unmap(old, old_end - old)
         return new
 
@@ -124,8 +126,23 @@ class Heap:
                 merged.append((one, behind))
         self._maps = merged
 
+    def clear(self, address: int, count: int) -> None:
+        """Set pages to 0, whatever they are."""
+        end = address + pages(count)
+        first, behind = max(address, self._low), min(end, self._high)
+        if first < behind:
+            self._clear(first, behind)
+        for low, high in ((address, min(end, first)), (max(address, behind), end)):
+            self._write_zeros(low, high)
+
     def _clear(self, first: int, end: int) -> None:
         """Set to 0 what somebody may have had before."""
         for low, high in ((first, min(end, self._highest_brk)), (max(first, self._lowest_map), end)):
-            if low < high:
-                self._memory.write(low, bytes(high - low))
+            if high - low >= MOST_MOVED:
+                self._memory.clear(low, high - low)
+            else:
+                self._write_zeros(low, high)
+
+    def _write_zeros(self, first: int, end: int) -> None:
+        for at in range(first, end, MOST_MOVED):
+            self._memory.write(at, bytes(min(MOST_MOVED, end - at)))

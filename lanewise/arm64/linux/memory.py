@@ -59,6 +59,12 @@ class LaneMemory:
             self.note_write(address, len(data))
             self._runner.write(self._bias + address, data)
 
+    def clear(self, address: int, count: int) -> None:
+        """Set many bytes from there on to 0, of which a program may have used few; none are of the program itself."""
+        self.check(address, count)
+        self.note_write(address, count)
+        self._runner.clear_part(self._bias + address, count)
+
     def words(self, address: int, layout: str) -> tuple[int, ...]:
         """Numbers in the layout of the module struct."""
         return struct.unpack(layout, self.read(address, struct.calcsize(layout)))

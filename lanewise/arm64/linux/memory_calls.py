@@ -121,5 +121,5 @@ def madvise(p: Process, address: int, count: int, advice: int) -> int:
     if integer(advice) == _DONTNEED:
         if address < p.memory.start or address + pages(count) > p.memory.end:
             raise failure(errno.ENOMEM)
-        p.memory.write(address, bytes(pages(count)))
+        p.heap.clear(address, count)
     return 0
