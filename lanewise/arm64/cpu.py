@@ -133,10 +133,8 @@ class ParallelCPU:
         from lanewise.arm64.linux.stack import RANDOM_BYTES
 
         program = read_program(path, self._start)
-        arguments = given.per_lane(
-            [program.name] if argv is None else argv, self._lanes, "argv", given.is_argv, given.read_argv
-        )
-        environments = given.per_lane({} if env is None else env, self._lanes, "env", given.is_env, given.read_env)
+        arguments = given.arguments(argv, self._lanes, program.name)
+        environments = given.environments(env, self._lanes)
         random = [os.urandom(RANDOM_BYTES) for _ in range(self._lanes)]
         loading.load(self, program, arguments, environments, random)
 

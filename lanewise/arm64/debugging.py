@@ -91,7 +91,7 @@ class Debugger:
         self._length, self._block = length, None
 
     def get_lane_trace(self, number: int) -> list[Instruction]:
-        """The last instructions that a lane ran, the latest last; one that stopped the lane among them."""
+        """The last instructions that a lane ran, the latest last; what stopped it is among them, each time it did."""
         if self._traces is None:
             raise ArgumentError("nothing is traced; call trace(count) before execute")
         row = self._traces.get()[lane_number(number, self._cpu.get_num_lanes())]

@@ -43,7 +43,10 @@ def program_path(name: str) -> Path:
     """The file of a program, which must have been built."""
     path = FOLDER / name
     if not path.is_file():
-        raise LanewiseError(f"{path} is not there: {_BUILD} builds it, with Debian's gcc-aarch64-linux-gnu")
+        raise LanewiseError(
+            f"{path} is not there: {_BUILD} builds it, in a checkout of the repository and "
+            "with Debian's gcc-aarch64-linux-gnu"
+        )
     return path
 
 

@@ -98,7 +98,9 @@ def _array(name: str, path: str | None) -> np.ndarray[Any, Any] | None:
         found: np.ndarray[Any, Any] = np.load(path, allow_pickle=False)
     except OSError as error:
         raise UsageMistake(f"--{name} {path}: it cannot be read: {error.strerror or error}") from None
-    except (ValueError, EOFError):
+    except (ValueError, EOFError) as error:
+        if "allow_pickle" in str(error):
+            raise UsageMistake(f"--{name} {path}: it holds Python's objects; write an array of numbers") from None
         raise UsageMistake(f"--{name} {path}: it is no NumPy file; write one with numpy.save") from None
     if not isinstance(found, np.ndarray) or found.dtype.itemsize != 4 or found.dtype.kind not in "iuf":
         kind = getattr(found, "dtype", "several arrays")

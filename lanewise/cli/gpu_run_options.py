@@ -109,7 +109,10 @@ def _pixels(text: str) -> tuple[int, int]:
     sides = text.lower().partition("x")
     width, height = whole_number(sides[0]), whole_number(sides[2])
     if width is None or height is None or width not in amounts.PICTURE or height not in amounts.PICTURE:
-        raise ArgumentError(f"{shortened(text)!r} is not a size of pictures; write WIDTHxHEIGHT, such as 256x256")
+        raise ArgumentError(
+            f"{shortened(text)!r} is not a size of pictures; write WIDTHxHEIGHT, such as "
+            f"256x256, with {amounts.PICTURE[-1]:,} pixels to a side at most"
+        )
     return width, height
 
 

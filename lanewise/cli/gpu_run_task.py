@@ -13,6 +13,7 @@ from pathlib import Path
 from lanewise.batch import amounts
 from lanewise.batch.inputs import NO_INPUT, FileInputs, LineInputs, SameInput, Template
 from lanewise.batch.lines import Lines, read_whole, shown
+from lanewise.batch.report import count_of
 from lanewise.batch.source import MAGIC, is_linux, read_program
 from lanewise.batch.spec import Inputs, Limits, Task
 from lanewise.cli.gpu_run_buffers import read_buffers
@@ -135,7 +136,7 @@ def _line_per_lane(options: Options, path: str) -> _Lanes:
     lines = Lines.of(path)
     if not len(lines):
         raise UsageMistake(f"{shown(path)} has no lines, so there is nothing to run")
-    _check_count(options, len(lines), f"{shown(path)} has", "lines")
+    _check_count(options, len(lines), f"{shown(path)} has", "line")
     template = _template(options, item=True)
     if template.uses_item and (line := lines.with_zero_byte()) is not None:
         raise UsageMistake(
@@ -154,7 +155,7 @@ def _file_per_lane(options: Options, pattern: str, program: bytes) -> _Lanes:
     paths = sorted(path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path))
     if not paths:
         raise UsageMistake(f"--each-file {pattern!r} matches no file{_advice(pattern)}")
-    _check_count(options, len(paths), f"--each-file {pattern!r} matches", "files")
+    _check_count(options, len(paths), f"--each-file {pattern!r} matches", "file")
     template = _template(options, item=True)
     on_stdin = options.stdin == "{}"
     if on_stdin:
@@ -201,9 +202,9 @@ def _advice(pattern: str) -> str:
 
 def _check_count(options: Options, count: int, what: str, noun: str) -> None:
     if options.lanes is not None and options.lanes != count:
-        raise UsageMistake(f"--lanes says {options.lanes:,} and {what} {count:,} {noun}; leave --lanes out")
+        raise UsageMistake(f"--lanes says {options.lanes:,} and {what} {count_of(count, noun)}; leave --lanes out")
     if count not in amounts.LANES:
-        raise UsageMistake(f"{what} {count:,} {noun}, and there can be {amounts.LANES[-1]:,} lanes")
+        raise UsageMistake(f"{what} {count_of(count, noun)}, and there can be {amounts.LANES[-1]:,} lanes")
 
 
 def _fixed_directory(pattern: str) -> str:

@@ -36,7 +36,7 @@ OLD_EXCEPTIONS = (
 _STARTS: tuple[tuple[bytes, str], ...] = (
     (
         b"\x7fELF",
-        f"this is an ELF file, a program or library for this machine; {WASIP1} {UNKNOWN}; a static one for AArch64 "
+        f"this is an ELF file, a program or library in machine code; {WASIP1} {UNKNOWN}; a static one for AArch64 "
         "Linux runs by gpu-run and lanewise.run",
     ),
     (b"MZ", f"this is a Windows program; {WASIP1} {UNKNOWN}"),

@@ -292,8 +292,14 @@ def test_load_elf(build):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"lanes": 2, "argv": [["a"]]}, "argv is a list of 1; give one for all lanes, or 2"),
-        ({"argv": 5}, "argv is a int; give one for all lanes, or 1"),
+        ({"lanes": 2, "argv": [["a"]]}, "argv is a list of 1; give a list of texts for all lanes, or a list of 2 such"),
+        ({"argv": 5}, "argv is a int; give a list of texts for all lanes, or a list of 1 such"),
+        ({"argv": ["a", 1]}, "an argument is 1; it is a text"),
+        ({"lanes": 2, "argv": ["a", 1]}, "an argument is 1; it is a text"),
+        (
+            {"lanes": 2, "env": ["A=1"]},
+            "env is a list of 1; give a dictionary of texts for all lanes, or a list of 2 such",
+        ),
         ({"argv": ["a\0b"]}, "an argument has a 0 byte in it"),
         ({"argv": ["x" * (2 << 20)]}, "give lanes more memory .--memory; in Python memory=, or memory_size="),
         ({"stdin": [5]}, "stdin is int; it is bytes or text"),

@@ -187,7 +187,10 @@ NUMBERS = {
     "--output-limit": (DIGITS, "is not a size; write a number of bytes, or one with K, M or G behind it"),
     "--timeout": (DIGITS, "is not a time to wait; write seconds above 0, or such as 500ms, 5s, 2m"),
     "--group": (DIGITS, "is not a size of groups; write a power of two up to 256"),
-    "--size": (f"{DIGITS}x1", "is not a size of pictures; write WIDTHxHEIGHT, such as 256x256"),
+    "--size": (
+        f"{DIGITS}x1",
+        "is not a size of pictures; write WIDTHxHEIGHT, such as 256x256, with 16,384 pixels to a side at most",
+    ),
     "--placement": (
         f"flat/1/{DIGITS}",
         "is no placement; write LAYOUT/LANES/RESIDENT, such as interleaved/32/all or flat/1/4224, or search",

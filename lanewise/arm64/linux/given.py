@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, shown
 
 Text = str | bytes
 Argv = Sequence[Text]
@@ -14,50 +14,67 @@ Env = Mapping[str, str]
 _Found = TypeVar("_Found")
 
 
-def per_lane(
-    given: Any, lanes: int, what: str, single: Callable[[Any], bool], read: Callable[[Any], _Found]
+def _per_lane(
+    given: Any, lanes: int, what: str, single: Callable[[Any], bool], read: Callable[[Any], _Found], kind: str
 ) -> list[_Found]:
-    """A value for each lane; `single` says whether what was given is one for all."""
+    """A value for each lane; `single` says whether what was given is one for all, and `kind` in words what that is."""
     if single(given):
         return [read(given)] * lanes
     if callable(given):
         return [read(given(number)) for number in range(lanes)]
     if not isinstance(given, Sequence) or len(given) != lanes:
         count = f" of {len(given)}" if isinstance(given, Sequence) else ""
-        raise ArgumentError(f"{what} is a {type(given).__name__}{count}; give one for all lanes, or {lanes:,}")
+        raise ArgumentError(
+            f"{what} is a {type(given).__name__}{count}; give {kind} for all lanes, or a list of {lanes:,} such"
+        )
     return [read(one) for one in given]
 
 
-def is_argv(given: Any) -> bool:
-    """Whether it is one list of arguments."""
-    return isinstance(given, Sequence) and all(isinstance(one, str | bytes) for one in given)
+def arguments(argv: Any, lanes: int, name: str) -> list[tuple[bytes, ...]]:
+    """Those of each lane; by default the program's name alone."""
+    return _per_lane([name] if argv is None else argv, lanes, "argv", _is_argv, _read_argv, "a list of texts")
 
 
-def read_argv(given: Any) -> tuple[bytes, ...]:
+def environments(env: Any, lanes: int) -> list[tuple[bytes, ...]]:
+    """Those of each lane; by default they are empty."""
+    return _per_lane({} if env is None else env, lanes, "env", _is_env, _read_env, "a dictionary of texts")
+
+
+def inputs(stdin: Any, lanes: int) -> list[bytes]:
+    """What each lane reads."""
+    return _per_lane(stdin, lanes, "stdin", _is_input, _read_input, "bytes or text")
+
+
+def _is_argv(given: Any) -> bool:
+    """Whether it is one list of arguments, of which some may be none."""
+    return isinstance(given, Sequence) and (not given or any(isinstance(one, str | bytes) for one in given))
+
+
+def _read_argv(given: Any) -> tuple[bytes, ...]:
     """Arguments as the program sees them; the first is its name."""
-    if isinstance(given, str | bytes) or not is_argv(given):
-        raise ArgumentError(f"argv is {given!r}; it is a list of texts, the name of the program first")
+    if isinstance(given, str | bytes) or not _is_argv(given):
+        raise ArgumentError(f"argv is {shown(given)}; it is a list of texts, the name of the program first")
     return tuple(_text(one, "an argument") for one in given)
 
 
-def is_env(given: Any) -> bool:
+def _is_env(given: Any) -> bool:
     """Whether it is one environment."""
     return isinstance(given, Mapping)
 
 
-def read_env(given: Any) -> tuple[bytes, ...]:
+def _read_env(given: Any) -> tuple[bytes, ...]:
     """An environment as the program sees it."""
     if not isinstance(given, Mapping):
-        raise ArgumentError(f"env is {given!r}; it is a dictionary of texts")
+        raise ArgumentError(f"env is {shown(given)}; it is a dictionary of texts")
     return tuple(_text(name, "env") + b"=" + _text(value, "env") for name, value in given.items())
 
 
-def is_input(given: Any) -> bool:
+def _is_input(given: Any) -> bool:
     """Whether it is one standard input."""
     return isinstance(given, str | bytes)
 
 
-def read_input(given: Any) -> bytes:
+def _read_input(given: Any) -> bytes:
     """A standard input."""
     if not isinstance(given, str | bytes):
         raise ArgumentError(f"stdin is {type(given).__name__}; it is bytes or text")
@@ -69,7 +86,7 @@ def read_input(given: Any) -> bytes:
 
 def _text(given: Any, what: str) -> bytes:
     if not isinstance(given, str | bytes):
-        raise ArgumentError(f"{what} is {given!r}; it is a text")
+        raise ArgumentError(f"{what} is {shown(given)}; it is a text")
     try:
         found = os.fsencode(given)
     except UnicodeError:

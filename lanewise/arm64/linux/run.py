@@ -63,9 +63,9 @@ def run_linux(
     found = read_program(program)
     lay_out(found, found.start, size)
     cpu = ParallelCPU(count, size, "private", device, found.start)  # before anything else that each lane has
-    arguments = given.per_lane([found.name] if argv is None else argv, count, "argv", given.is_argv, given.read_argv)
-    environments = given.per_lane({} if env is None else env, count, "env", given.is_env, given.read_env)
-    inputs = given.per_lane(stdin, count, "stdin", given.is_input, given.read_input)
+    arguments = given.arguments(argv, count, found.name)
+    environments = given.environments(env, count)
+    inputs = given.inputs(stdin, count)
     starts = [
         Start(argv, env, kept_streams(Source(content), most_output))
         for argv, env, content in zip(arguments, environments, inputs, strict=True)
