@@ -185,3 +185,49 @@ def test_tab_does_not_go_to_what_a_window_cuts_off(device):
             hand.event("key_down", key="Tab")
             found.add(hand.desktop.nodes[int(hand.desktop.last.state["focused"])])
         assert {node for node in found if isinstance(node, ui.Button)} == set(reached)
+
+
+def test_tab_does_not_go_to_what_scrolls_where_nobody_sees_it(device):
+    ghost, real = ui.Button("in a scroll"), ui.Button("seen")
+    cut = ui.Scroll(ghost, height=60)
+    window = ui.Window("Cut", real, ui.Panel(height=400, flex_shrink=0), cut, x=0, y=0, width=200, height=160)
+    hand = Hand(ui.Desktop(window, width=300, height=700, device=device, groups="one"))
+    found = set()
+    for _ in range(6):
+        hand.event("key_down", key="Tab")
+        found.add(hand.desktop.nodes[int(hand.desktop.last.state["focused"])])
+    assert real in found
+    assert ghost not in found
+
+
+def test_what_is_disabled_under_the_pointer_lights_up_no_more(make):
+    button = ui.Button("Once", on_click=lambda event: setattr(event.widget, "disabled", True))
+    hand = make(button)
+    hand.click(button)
+    hand.settle()
+    assert hand.desktop.machine.widget(button.number)["hover"] == 0.0
+
+
+@pytest.mark.parametrize("how", ["disabled", "hidden", "on another page"])
+def test_the_lines_of_a_menu_that_is_out_of_use_are_not_seen(make, how):
+    menu = ui.Menu(["a", "b", "c"])
+    tabs = ui.Tabs({"1": ui.Column(menu), "2": ui.Label("x")})
+    hand = make(tabs)
+    line = menu.children[1].children[1]
+    hand.click(menu.button)
+    hand.settle()
+    assert line.box[2] > 0
+    if how == "disabled":
+        menu.disabled = True
+    elif how == "hidden":
+        menu.show(False)
+    else:
+        tabs.value = 1
+    hand.settle()
+    assert line.box[2] == 0
+    menu.disabled = False
+    menu.show()
+    tabs.value = 0
+    hand.settle()
+    assert menu.button.box[2] > 0
+    assert line.box[2] == 0

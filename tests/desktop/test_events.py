@@ -186,6 +186,18 @@ def test_tab_begins_in_the_front_window_and_stays_there(device):
     assert focused() is loose[1]  # what stands on the wall belongs together
 
 
+def test_tab_goes_to_the_window_that_was_raised_in_the_same_frame(device):
+    buttons = ui.Button("one"), ui.Button("two")
+    windows = [ui.Window(str(at), button, x=240 * at, y=0, width=220, height=200) for at, button in enumerate(buttons)]
+    hand = Hand(ui.Desktop(*windows, width=480, height=240, device=device, groups="one"))
+    x, y = hand.place(windows[0].title)
+    hand.move(x, y)
+    hand.send("pointer_down", x=x, y=y, button=1)
+    hand.send("pointer_up", x=x, y=y, button=1)
+    hand.event("key_down", key="Tab")
+    assert hand.desktop.nodes[int(hand.desktop.last.state["focused"])] is buttons[0]
+
+
 def test_what_is_hidden_loses_the_focus(device):
     fields = [ui.Field(""), ui.Field("")]
     windows = [ui.Window(str(k), fields[k], x=20 + 240 * k, y=20, width=220, height=200) for k in range(2)]
@@ -514,6 +526,15 @@ def test_a_window_that_was_moved_or_resized_stays_when_all_is_laid_out(device, s
     assert window.box == (x + 20, y + 15, 220, 170)
     redrawn(hand.desktop, hand.time)
     assert window.box == (x + 20, y + 15, 220, 170)
+
+
+def test_a_window_that_leaves_the_flow_leaves_its_place_to_others(device):
+    windows = [ui.Window(name, position="relative", inset="auto", width=200, height=150) for name in "AB"]
+    hand = Hand(ui.Desktop(*windows, width=600, height=400, device=device, groups="one"))
+    assert [window.box[0] for window in windows] == [0, 200]
+    hand.drag((30, 10), (60, 80))
+    hand.settle()
+    assert [window.box[:2] for window in windows] == [(30, 70), (0, 0)]
 
 
 def test_a_text_of_the_host_is_laid_out_though_an_event_asks_for_layout_too(make):

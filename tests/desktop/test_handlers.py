@@ -115,6 +115,32 @@ def test_a_handler_chooses_a_line_a_page_and_a_radio_button(make):
     assert (menu.value, menu.button.text, tabs.value) == (2, "c", 1)  # the last there is
 
 
+@device
+def choose_99(desk: Ptr[Desk], event: Ptr[Notice]):
+    set_value(desk, target_of(desk, event.widget), 99.0)
+
+
+@device
+def choose_none(desk: Ptr[Desk], event: Ptr[Notice]):
+    set_value(desk, target_of(desk, event.widget), -3.0)
+
+
+def test_a_handler_chooses_no_row_that_a_list_does_not_have(make):
+    listed, empty = ui.List(["a", "b", "c"], height=120), ui.List([], height=60)
+    far, none = (
+        ui.Button("far", on_click=choose_99, target=listed),
+        ui.Button("none", on_click=choose_none, target=listed),
+    )
+    nothing = ui.Button("nothing", on_click=choose_99, target=empty)
+    hand = make(listed, empty, ui.Row(far, none, nothing))
+    hand.click(far)
+    assert listed.value == 2
+    hand.click(none)
+    assert listed.value == -1
+    hand.click(nothing)
+    assert empty.value == -1
+
+
 def test_a_handler_draws_on_a_canvas_and_another_changes_the_theme(device):
     canvas = ui.Canvas(100, 80, on_draw=draw)
     switch = ui.Switch("Dark", on_change=darken)

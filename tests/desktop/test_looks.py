@@ -92,6 +92,20 @@ def test_a_label_is_level_with_the_text_beside_it(device, kind, above):
     assert foot(pixels, x, y, height) == beside
 
 
+@pytest.mark.parametrize("size", [12, 14, 17])
+@pytest.mark.parametrize("above", [0, 1, 2])
+def test_labels_are_level_however_deep_they_are(device, size, above):
+    label, deep = ui.Label("HEH", size=size), ui.Label("HEH", size=size)
+    lines = [ui.Label("above") for _ in range(above)]
+    row = ui.Row(label, ui.Column(deep), ui.Button("HEH"))
+    desktop = ui.Desktop(
+        ui.Window("", *lines, row, x=0, y=0, width=320, height=200), width=320, height=200, device=device
+    )
+    desktop.settle()
+    feet = [foot(desktop.pixels(), x, y - 2, height + 4) for x, y, _, height in (label.box, deep.box)]
+    assert feet[0] == feet[1]
+
+
 LONG = "The beginning of this is what matters, and it is far too long"
 LONG_ONES = {
     "button": (lambda text: ui.Button(text, width=100, padding=0), lambda widget: widget),

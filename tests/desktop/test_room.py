@@ -87,6 +87,34 @@ def test_a_list_may_say_that_it_is_higher_than_any_screen(make, height):
     assert len(listed.children) == 20
 
 
+@pytest.mark.parametrize(
+    ("options", "height"),
+    [
+        ({"most_visible": 1, "row_height": 10}, 22),
+        ({"most_visible": 3, "min_height": 250}, 250),
+        ({"max_height": 100, "min_height": 250}, 250),
+        ({"height": 30}, 30),
+    ],
+)
+def test_a_list_shows_all_its_rows_whatever_its_least_height(make, options, height):
+    listed = ui.List([str(number) for number in range(100)], **options)
+    hand = make(listed)
+    assert listed.box[3] == height
+    hand.key("Tab")
+    hand.key("End")
+    hand.settle()
+    seen = rows_seen(listed)
+    assert seen == [str(number) for number in range(100 - len(seen), 100)]
+    assert len(seen) >= (height - 12) // options.get("row_height", 30)
+
+
+@pytest.mark.parametrize("count", [3, 100])
+def test_a_list_that_grows_does_so_from_its_height_on(make, count):
+    listed = ui.List([str(number) for number in range(count)], height=100, flex_grow=1)
+    make(listed)
+    assert listed.box[3] == 240
+
+
 def test_a_tree_with_too_many_places_for_rows_says_what_gives_fewer(device):
     lists = [ui.List(["a"] * 1000) for _ in range(4)]
     with pytest.raises(ArgumentError, match=r"292 are places for rows of lists, which have fewer with most_visible="):

@@ -113,6 +113,26 @@ def test_the_row_that_is_chosen_comes_into_view(make):
     assert "Row 300" in shown(hand, listed)
 
 
+@pytest.mark.parametrize("above", range(4))
+@pytest.mark.parametrize("size", [13, 14, 15])
+def test_what_has_room_for_all_of_its_content_scrolls_nothing(make, above, size):
+    """However boxes and content are rounded."""
+    lines = ui.Label("x", size=size), ui.Label("y", size=size)
+    scroll = ui.Scroll(*lines, row_gap=0, flex_grow=0, flex_basis="auto", flex_shrink=0)
+    hand = make(*[ui.Label("t", size=13) for _ in range(above)], scroll)
+    x, y = hand.place(scroll)
+    hand.event("wheel", x=x, y=y, dy=100)
+    assert scrolled(hand, scroll) == 0.0
+
+
+def test_the_wheel_scrolls_nothing_that_is_disabled(make):
+    listed = ui.List(rows(100), disabled=True)
+    hand = make(listed)
+    x, y = hand.place(listed)
+    hand.event("wheel", x=x, y=y, dy=100)
+    assert scrolled(hand, listed) == 0.0
+
+
 def test_enter_on_a_list_without_a_choice_says_nothing(make):
     listed, empty = ui.List(rows(3)), ui.List([])
     hand = make(listed, empty)
