@@ -11,6 +11,7 @@ from test_units import AtOnce
 from lanewise.arm64 import kept, program
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.linux import hot, run_linux
+from lanewise.arm64.runners import Wanted
 from lanewise.compiler import OPTIMISED, QUICK, Cache, Target, default_cache
 
 
@@ -89,6 +90,32 @@ def test_what_is_hot_is_remembered_for_each_size_of_memory(build, at_once, monke
         changed.setattr(hot.HotCode, "_hot", lambda self, now, samples: [self.code.start])  # other lanes, other ways
         assert begins_with(1 << 25) == 0
     assert begins_with(1 << 24)
+
+
+def test_what_a_short_run_has_begun_to_translate_the_next_one_ends(build, at_once, monkeypatch, tmp_path):
+    """Whatever is hot in that: else many short runs would begin much, and none would have it."""
+    cache = Cache(tmp_path / "cache", 1 << 28)
+    monkeypatch.setattr(hot, "default_cache", lambda: cache)
+    begun, real = [], Wanted.pieces
+
+    def pieces(self, target):
+        if self.entries:
+            begun.append(self.entries)
+        if len(begun) == 1:
+            raise KeyboardInterrupt  # the process ends
+        return real(self, target)
+
+    def run_short():
+        path = build("endings", "-static", "-Og")
+        run_linux(path, argv=["endings", "loop"], device="cpu", memory_size=9 << 20, max_cycles=20_000_000)
+
+    monkeypatch.setattr(Wanted, "pieces", pieces)
+    with pytest.raises(KeyboardInterrupt):
+        run_short()
+    monkeypatch.setattr(hot.HotCode, "_hot", lambda self, now, samples: [self.code.start])
+    run_short()
+    assert begun[0]
+    assert {*begun} == {begun[0]}
 
 
 def test_where_there_is_no_interpreter_lanes_begin_by_a_quick_one_and_go_on_by_the_other(build, monkeypatch, tmp_path):

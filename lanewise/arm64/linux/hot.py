@@ -48,9 +48,11 @@ class HotCode:
         of = f"{base} {self._memory}"  # a translation is for memory of one size
         self._key, self._next_key = (Cache.key_of(f"arm64 {name}", of, code) for name in ("hot", "hotter"))
         """Those of what was translated last, and of what was begun last, perhaps by a process that has ended since."""
-        remembered = (self._wanted(base, code, self._remembered(key)) for key in (self._next_key, self._key))
+        remembered = [self._wanted(base, code, self._remembered(key)) for key in (self._next_key, self._key)]
         there = (wanted for wanted in remembered if wanted.is_there(cpu.runner.target))
         self._now = next(there, self._wanted(base, code, ()))
+        self._begun = remembered[0] if remembered[0].entries and remembered[0] != self._now else None
+        """What an earlier run began, and nobody has ended yet as far as is known."""
         cpu.use_translation(self._now)
         self.code = range(base, base + len(code))
         """Where the program's instructions are."""
@@ -126,13 +128,18 @@ class HotCode:
     def _translate(self, now: Wanted, samples: dict[int, int], target: Target) -> None:
         """Compile what is hot into the cache; a program that cannot be translated goes on as before."""
         try:
-            if entries := self._hot(now, samples):
+            # What is hot now is seldom quite what was; short runs would begin much then, and end nothing.
+            wanted, self._begun = self._begun, None
+            if wanted is None:
+                entries = self._hot(now, samples)
+                if not entries:
+                    return
                 wanted = self._wanted(now.base, now.code, {*now.entries, *entries})
-                remembered = np.array(wanted.entries, np.uint64).tobytes()
-                default_cache().put(self._next_key, remembered)
-                wanted.pieces(target)
-                default_cache().put(self._key, remembered)
-                self._next = wanted
+            remembered = np.array(wanted.entries, np.uint64).tobytes()
+            default_cache().put(self._next_key, remembered)
+            wanted.pieces(target)
+            default_cache().put(self._key, remembered)
+            self._next = wanted
         except Exception:  # whatever it is, among it that the process ends: nobody waits for this
             return
 
