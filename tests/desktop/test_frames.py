@@ -16,14 +16,37 @@ from lanewise.desktop.layout.style import Style
 PICTURES = Path(__file__).parent / "pictures"
 
 
+OF_PEOPLE = (
+    ui.Window,
+    ui.Row,
+    ui.Column,
+    ui.Tabs,
+    ui.Button,
+    ui.Checkbox,
+    ui.Slider,
+    ui.Field,
+    ui.Menu,
+    ui.List,
+    ui.Label,
+)
+"""Widgets that people make, and show and hide; others are parts of these."""
+
+
 def wander(desktop: ui.Desktop, seed: int, count: int) -> Hand:
-    """Do random things all over the screen."""
+    """Do random things all over the screen; now and then widgets are disabled or hidden, and come back."""
     random = np.random.default_rng(seed)
     hand = Hand(desktop)
     kinds = ("pointer_move", "pointer_move", "pointer_down", "pointer_up", "wheel", "char", "key_down")
     keys = ("Tab", "ArrowLeft", "ArrowRight", "ArrowDown", "End", "Home", "Enter", "Backspace", "Escape", "a", "c", "v")
     for _ in range(count):
         x, y = int(random.integers(-5, desktop.width + 5)), int(random.integers(-5, desktop.height + 5))
+        node = desktop.nodes[int(random.integers(1, len(desktop.nodes)))]
+        if random.random() < 0.5 and node.box[2] > 0:  # so that small ones are met, too
+            x, y = hand.place(node)
+        if type(node) in OF_PEOPLE and random.random() < 0.1:
+            node.disabled = not node.disabled
+        elif type(node) in OF_PEOPLE and random.random() < 0.1:
+            node.show(bool(random.random() < 0.7))
         hand.send(
             str(random.choice(kinds)),
             x=x,
