@@ -12,6 +12,8 @@ LIST_MARGIN = 6.0
 """Pixels between the edge of a list and its rows."""
 POPUP_GAP = 4.0
 """Pixels between a menu and its popup."""
+POPUP_PADDING = 5.0
+"""Pixels around the lines of a popup."""
 
 
 @device(inline=False)
@@ -106,6 +108,27 @@ def show_line(desk: Ptr[Desk], me: u32, line: u32):
     widget.text = item.text
     widget.length = item.length
     widget.value = item.value
+
+
+@device
+def follow_choice(desk: Ptr[Desk], me: u32):
+    """Popup `me`, which is open, brings the chosen line of its menu into view when it opens and when another is chosen.
+
+    Its own value is the line that it has seen last: whoever chooses, keys, a handler or the host, says so in the menu
+    alone. One that opens has no height yet, and is at its line at once.
+    """
+    widget = desk.widgets + me
+    menu = desk.widgets + widget.target
+    opens = widget.h == 0
+    if opens or widget.value != menu.value:
+        line = desk.boxes + (u32((desk.links + me).first_child) + u32(menu.value))  # they are numbered on
+        height = (desk.boxes + me).height
+        lowest = line.y + line.height + POPUP_PADDING - height
+        scroll = min(max(widget.scroll_to, lowest), line.y - POPUP_PADDING)
+        widget.scroll_to = min(max(scroll, 0.0), max(widget.content_height - height, 0.0))
+        if opens:
+            widget.scroll_y = widget.scroll_to
+        widget.value = menu.value
 
 
 @device

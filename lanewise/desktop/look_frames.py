@@ -116,10 +116,15 @@ def look_popup(desk: Ptr[Desk], me: u32) -> u32:
 
 @device
 def look_item(desk: Ptr[Desk], me: u32, first: u32) -> u32:
-    """A line of a menu."""
+    """A line of a menu: filled under the pointer, shaded with a bar at its left where it is the chosen one."""
     widget = desk.widgets + me
     x, y, w, h = area_of(widget)
     used = u32(0)
+    if widget.flags & numbers.CHECKED != 0:
+        fill = shade(desk, theme.SELECTION)
+        used = add_box(desk, me, used, x, y, w, h, 6.0, fill, fill)
+        bar = shade(desk, theme.ACCENT)
+        used = add_box(desk, me, used, x + 3.0, y + 8.0, 3.0, h - 16.0, 1.5, bar, bar)
     if widget.hover > 0.0:
         fill = faded(shade(desk, theme.ACCENT), widget.hover)
         used = add_box(desk, me, used, x, y, w, h, 6.0, fill, fill)

@@ -1,12 +1,12 @@
 """Phase 3, its end: everything that moves goes on by the time that has passed, widget by widget."""
 
 from lanewise.desktop import numbers
-from lanewise.desktop.choosing import LIST_MARGIN
+from lanewise.desktop.choosing import LIST_MARGIN, follow_choice
 from lanewise.desktop.editing import follow_text
 from lanewise.desktop.limits import MAX_WIDGETS
 from lanewise.desktop.phases.palette import LONGEST_STEP, approach
 from lanewise.desktop.scrolling import scroll_limit
-from lanewise.desktop.state import Desk, GroupMemory
+from lanewise.desktop.state import Desk, GroupMemory, Widget
 from lanewise.desktop.tree import front_window
 from lanewise.lang import Ptr, device, f32, i32, u32
 
@@ -38,6 +38,8 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
         widget.press = approach(widget.press, f32(pressed), delta / PRESS_SECONDS)
         widget.toggle = approach(widget.toggle, f32(on), delta / TOGGLE_SECONDS)
         widget.focus = approach(widget.focus, f32(focused), delta / FOCUS_SECONDS)
+        if widget.kind == numbers.POPUP and widget.flags & numbers.HIDDEN == 0:
+            follow_choice(desk, me)
         if widget.flags & numbers.CLIPS != 0:
             if widget.kind == numbers.LIST:
                 widget.content_height = f32(widget.row_count) * widget.row_height + 2.0 * LIST_MARGIN
@@ -59,10 +61,16 @@ def animate(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, before_ms: u32):
 
 @device
 def fill_rows(desk: Ptr[Desk], me: u32):
-    """A row of a list shows the row of the table that its place among the visible ones stands for."""
+    """A row of a list shows the row of the table that its place among the visible ones stands for.
+
+    It is marked where it is chosen, and so is a line of a menu.
+    """
     if me < MAX_WIDGETS:
         widget = desk.widgets + me
-        if widget.kind == numbers.ROW:
+        if widget.kind == numbers.ITEM:
+            menu = desk.widgets + (desk.widgets + widget.window).target
+            mark(widget, menu.value == widget.value)
+        elif widget.kind == numbers.ROW:
             parent = u32((desk.links + me).parent)
             holder = desk.widgets + parent
             first = u32(holder.scroll_y / max(holder.row_height, 1.0))
@@ -77,5 +85,10 @@ def fill_rows(desk: Ptr[Desk], me: u32):
                 row = desk.rows + (holder.first_row + shown)
                 widget.text = row.text
                 widget.length = row.length
-            chosen = holder.value == f32(shown)
-            widget.flags = widget.flags | numbers.CHECKED if chosen else widget.flags & ~u32(numbers.CHECKED)
+            mark(widget, holder.value == f32(shown))
+
+
+@device
+def mark(widget: Ptr[Widget], chosen: bool):
+    """Say of a row or a line whether it is the chosen one."""
+    widget.flags = widget.flags | numbers.CHECKED if chosen else widget.flags & ~u32(numbers.CHECKED)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from lanewise.desktop import limits, numbers
+from lanewise.desktop.choosing import POPUP_PADDING
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.structures import NodeLinks
 from lanewise.desktop.layout.style import Style, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import is_number, name_of
-from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, POPUP_LINE, POPUP_PADDING, THUMB_ROOM, Window
+from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, POPUP_LINE, THUMB_ROOM, Window
 from lanewise.desktop.ui.controls import List, Radio
 from lanewise.desktop.ui.events import code_points
 from lanewise.desktop.ui.node import Node

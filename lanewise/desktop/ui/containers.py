@@ -6,6 +6,7 @@ import itertools
 from typing import Any, ClassVar
 
 from lanewise.desktop import numbers
+from lanewise.desktop.choosing import POPUP_PADDING
 from lanewise.desktop.layout.style import Style
 from lanewise.desktop.limits import SMALLEST_WINDOW
 from lanewise.desktop.ui.checking import (
@@ -29,8 +30,8 @@ FIRST_X, FIRST_Y = 80, 60
 TITLE_HEIGHT = 40
 THUMB_ROOM = 14
 """Pixels at the right of what is scrolled, where its thumb is."""
-POPUP_PADDING, POPUP_LINE = 5, 32
-"""Pixels around the lines of a menu, and the height of each."""
+POPUP_LINE = 32
+"""How high each line of a menu is."""
 _groups = itertools.count(1)
 
 
