@@ -385,11 +385,20 @@ class Image(Node):
         check(self, NOT_NEGATIVE, radius=radius)
         pixels = as_pixels(self, picture)
         pixels = pixels.get() if isinstance(pixels, DeviceArray) else pixels
-        size = {"width": pixels.shape[1], "height": pixels.shape[0], "flex_shrink": 0}
-        sides = {f"{side} of the picture": size[side] for side in ("width", "height")}
-        check(self, whole_within(1, IMAGE_SIDE), **sides)
-        super().__init__(parts=Parts(fields={"radius": radius}), **{**size, **rest})
+        size = {"width": pixels.shape[1], "height": pixels.shape[0]}
+        check(self, whole_within(1, IMAGE_SIDE), **{f"{side} of the picture": size[side] for side in size})
+        super().__init__(parts=Parts(fields={"radius": radius}), **_in_shape(size, rest))
         self.picture = pixels
+
+
+def _in_shape(size: dict[str, int], said: dict[str, Any]) -> dict[str, Any]:
+    """The layout of a picture of this size: where one side is said, the other follows from the picture's shape."""
+    open_sides = [side for side in size if said.get(side, "auto") == "auto"]
+    usual: dict[str, Any] = {"flex_shrink": 0}
+    if len(open_sides) == 1:
+        usual["aspect_ratio"] = size["width"] / size["height"]
+        size = dict.fromkeys(open_sides, "max-content")  # which, unlike "auto", is not stretched
+    return {**usual, **said, **{side: size[side] for side in open_sides}}
 
 
 class Canvas(Image):
