@@ -18,6 +18,7 @@ from lanewise.lang import Ptr, atomic_add, device, f32, i32, rint, u32
 WARP = 1
 """The warp of the group that runs handlers."""
 DIGITS = 12
+HASH, MINUS, ZERO = map(ord, "#-0")
 
 
 @device
@@ -62,24 +63,25 @@ def set_value(desk: Ptr[Desk], number: u32, value: f32):
     """Give a widget a value, within its limits; what can be checked is checked from 1 on.
 
     Of a list, a menu and tabs it is a row, a line and a page, or the nearest that there is; below 0 it is no row of a
-    list. The row of a list comes into view.
+    list. The row of a list comes into view. What is not a number is the least that the widget can have.
     """
     holder = value_holder(desk, number)
     widget = desk.widgets + holder
+    known = value if value == value else widget.minimum
     if can_be_checked(widget.kind):
         check(desk, holder, value >= 1.0)
     elif widget.kind == numbers.MENU:
         lines = (desk.links + widget.target).first_child
-        show_line(desk, holder, u32(lines) + nearest_of(widget.row_count, value))
+        show_line(desk, holder, u32(lines) + nearest_of(widget.row_count, known))
     elif widget.kind == numbers.TAB:
-        choose_page(desk, holder, value)
+        choose_page(desk, holder, known)
     elif widget.kind == numbers.LIST:
         widget.value = -1.0
         if value >= 0.0 and widget.row_count > 0:
             widget.value = f32(nearest_of(widget.row_count, value))
             widget.flags |= numbers.REVEALS
     else:
-        widget.value = min(max(value, widget.minimum), widget.maximum) if widget.maximum > widget.minimum else value
+        widget.value = min(max(known, widget.minimum), widget.maximum) if widget.maximum > widget.minimum else known
 
 
 @device
@@ -157,23 +159,31 @@ def paint_line(desk: Ptr[Desk], event: Ptr[Notice], radius: f32, colour: u32):
 
 @device
 def set_number(desk: Ptr[Desk], number: u32, value: i32):
-    """Write a whole number as a widget's text."""
+    """Write a whole number as the text of a label or a field; where there is no room for it, `#` in its place.
+
+    It traps for other widgets, whose texts stay.
+    """
     widget = desk.widgets + number
+    written = widget.kind == numbers.LABEL or widget.kind == numbers.FIELD
+    assert written, "a handler writes a number on a widget whose text stays; set_number is for labels and fields"
     digits: u32[DIGITS]
     rest = u32(abs(value)) if value >= 0 else u32(0) - u32(value)
     count = u32(0)
     while count == 0 or rest > 0:
-        digits[count] = 48 + rest % 10
+        digits[count] = ZERO + rest % 10
         rest //= 10
         count += 1
-    length = u32(0)
-    if value < 0 and length < widget.capacity:
-        desk.texts[widget.text] = 45
-        length = 1
-    while count > 0 and length < widget.capacity:
-        count -= 1
-        desk.texts[widget.text + length] = digits[count]
-        length += 1
+    codes = desk.texts + widget.text
+    sign = u32(value < 0)
+    length = min(sign + count, widget.capacity)
+    if sign + count > widget.capacity:  # some of its digits would be another number
+        for k in range(length):
+            codes[k] = HASH
+    else:
+        if value < 0:
+            codes[0] = MINUS
+        for k in range(count):
+            codes[sign + k] = digits[count - 1 - k]
     set_length(desk, number, length)
 
 

@@ -141,6 +141,55 @@ def test_a_handler_chooses_no_row_that_a_list_does_not_have(make):
     assert empty.value == -1
 
 
+@device
+def write_number(desk: Ptr[Desk], event: Ptr[Notice]):
+    set_number(desk, target_of(desk, event.widget), i32(value_of(desk, target_of(desk, event.widget))))
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(1234, "1234"), (12345, "####"), (123456, "####"), (-123, "-123"), (-1234, "####"), (0, "0"), (-(2**31), "####")],
+)
+def test_a_number_without_room_is_never_another_number(make, number, written):
+    label = ui.Label("old", capacity=4)
+    button = ui.Button("Write", on_click=write_number, target=label)
+    hand = make(label, button)
+    label.value = number
+    hand.click(button)
+    assert label.text == written
+
+
+def test_a_number_goes_to_no_text_that_stays(make):
+    kept = ui.Button("Keep")
+    button = ui.Button("Write", on_click=write_number, target=kept)
+    hand = make(kept, button)
+    with pytest.raises(lw.TrapError, match="set_number is for labels and fields"):
+        hand.click(button)
+
+
+@device
+def set_nan(desk: Ptr[Desk], event: Ptr[Notice]):
+    none = value_of(desk, event.widget) * 0.0
+    set_value(desk, target_of(desk, event.widget), none / none)
+
+
+def test_what_is_not_a_number_is_the_least_value(make):
+    targets = [
+        ui.Slider(50, minimum=-10),
+        ui.Progress(50),
+        ui.List(["a", "b"], chosen=1, height=60),
+        ui.Menu(["a", "b"], chosen=1),
+        ui.Tabs({"a": ui.Label(""), "b": ui.Label("")}, chosen=1),
+        ui.Checkbox("", checked=True),
+        ui.Label(""),
+    ]
+    buttons = [ui.Button("NaN", on_click=set_nan, target=each) for each in targets]
+    hand = make(ui.Scroll(ui.Row(*buttons, flex_wrap="wrap"), *targets))
+    for button in buttons:
+        hand.click(button)
+    assert [each.value for each in targets] == [-10, 0, -1, 0, 0, 0, 0]
+
+
 def test_a_handler_draws_on_a_canvas_and_another_changes_the_theme(device):
     canvas = ui.Canvas(100, 80, on_draw=draw)
     switch = ui.Switch("Dark", on_change=darken)
