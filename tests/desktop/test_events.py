@@ -150,8 +150,23 @@ def test_a_slider_follows_the_pointer_and_the_keys(make):
     assert slider.value == 6
     hand.key("End")
     assert slider.value == 10
+    hand.key("ArrowLeft")
+    hand.key("ArrowDown")
+    assert slider.value == 8
+    hand.key("ArrowUp")
+    assert slider.value == 9
     hand.drag(hand.place(slider, 0.9), (0, 0))
     assert slider.value == 0
+
+
+@pytest.mark.parametrize(("step", "up", "down"), [(0, 60, 50), (1, 60, 50), (4, 60, 48), (40, 80, 40)])
+def test_the_page_keys_move_a_slider_by_a_tenth_and_by_a_step_at_least(make, step, up, down):
+    slider = ui.Slider(50, step=step)
+    hand = make(slider)
+    hand.key("Tab")
+    for key, expected in (("PageUp", up), ("PageDown", down)):
+        hand.key(key)
+        assert slider.value == expected
 
 
 def test_tab_goes_round_in_the_order_of_the_tree(make):

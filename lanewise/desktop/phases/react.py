@@ -161,10 +161,15 @@ def type_key(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, code: u32, number
         show_caret(desk, me)
     elif widget.kind == numbers.SLIDER:
         step = widget.step if widget.step > 0.0 else (widget.maximum - widget.minimum) * 0.05
+        page = max(widget.step, (widget.maximum - widget.minimum) * 0.1)
         if code == numbers.KEY_LEFT or code == numbers.KEY_DOWN_ARROW:
             slide_to(desk, me, widget.value - step, number)
         elif code == numbers.KEY_RIGHT or code == numbers.KEY_UP_ARROW:
             slide_to(desk, me, widget.value + step, number)
+        elif code == numbers.KEY_PAGE_DOWN:
+            slide_to(desk, me, widget.value - page, number)
+        elif code == numbers.KEY_PAGE_UP:
+            slide_to(desk, me, widget.value + page, number)
         elif code == numbers.KEY_HOME:
             slide_to(desk, me, widget.minimum, number)
         elif code == numbers.KEY_END:

@@ -397,7 +397,7 @@ def _in_shape(size: dict[str, int], said: dict[str, Any]) -> dict[str, Any]:
     usual: dict[str, Any] = {"flex_shrink": 0}
     if len(open_sides) == 1:
         usual["aspect_ratio"] = size["width"] / size["height"]
-        size = dict.fromkeys(open_sides, "max-content")  # which, unlike "auto", is not stretched
+        return {**usual, **said, open_sides[0]: "max-content"}  # which, unlike "auto", is not stretched
     return {**usual, **said, **{side: size[side] for side in open_sides}}
 
 
