@@ -140,21 +140,21 @@ def paint_line(desk: Ptr[Desk], event: Ptr[Notice], radius: f32, colour: u32):
     canvas = desk.widgets + event.widget
     x = f32(event.detail & 0xFFFF) + 0.5
     y = f32(event.detail >> 16) + 0.5
-    if event.value == 0.0:  # the pointer went down here; later it comes from where it was
-        canvas.grab_x = x
-        canvas.grab_y = y
+    if event.value == 0.0:  # a stroke begins here; later it comes from where it was
+        canvas.pen_x = x
+        canvas.pen_y = y
     reach = radius + 1.0
     for row in range(
-        u32(max(min(y, canvas.grab_y) - reach, 0.0)), min(u32(max(y, canvas.grab_y) + reach), canvas.picture_height)
+        u32(max(min(y, canvas.pen_y) - reach, 0.0)), min(u32(max(y, canvas.pen_y) + reach), canvas.picture_height)
     ):
         for column in range(
-            u32(max(min(x, canvas.grab_x) - reach, 0.0)), min(u32(max(x, canvas.grab_x) + reach), canvas.picture_width)
+            u32(max(min(x, canvas.pen_x) - reach, 0.0)), min(u32(max(x, canvas.pen_x) + reach), canvas.picture_width)
         ):
-            away = segment_distance(f32(column) + 0.5, f32(row) + 0.5, canvas.grab_x, canvas.grab_y, x, y)
+            away = segment_distance(f32(column) + 0.5, f32(row) + 0.5, canvas.pen_x, canvas.pen_y, x, y)
             at = canvas.picture + row * canvas.picture_width + column
             desk.pictures[at] = mix(desk.pictures[at], colour, radius + 0.5 - away)
-    canvas.grab_x = x
-    canvas.grab_y = y
+    canvas.pen_x = x
+    canvas.pen_y = y
 
 
 @device

@@ -109,7 +109,10 @@ class Widget:
     grab_x: f32
     grab_y: f32
     """Of a window that is dragged: where the pointer holds it, as seen from its corner; below the upper edge of its
-    thumb where something is scrolled by that, and -1 where it is not."""
+    thumb where something is scrolled by that, and -1 where it is not. Of a canvas: where the pointer was, so seen."""
+    pen_x: f32
+    pen_y: f32
+    """Of a canvas: where a line of `paint_line` has come to, in its own pixels."""
 
     # What moves: scrolling, and 0 to 1 on the way to where its state says.
     scroll_x: f32

@@ -13,6 +13,7 @@ from lanewise.desktop.choosing import (
     tell,
     type_in_list,
 )
+from lanewise.desktop.drawing import begin_stroke, lead_stroke
 from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
 from lanewise.desktop.layout.keywords import (
     LEFT,
@@ -76,23 +77,9 @@ def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
             widget.anchor = 0
             widget.caret = widget.length
     elif widget.kind == numbers.CANVAS:
-        tell_place(desk, state, me, number, False)
+        begin_stroke(desk, me, state.pointer_x, state.pointer_y, number)
     elif widget.flags & numbers.CLIPS != 0:
         grab_thumb(desk, me, state.pointer_x, state.pointer_y)
-
-
-@device
-def tell_place(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32, dragged: bool):
-    """Say where on a canvas the pointer is, in its own pixels: x in the lower half of the detail, y in the upper.
-
-    The value is 0 where the pointer went down, and 1 where it has been moved to since.
-    """
-    widget = desk.widgets + me
-    x = f32(state.pointer_x - widget.x) * f32(widget.picture_width) / f32(max(widget.w, 1))
-    y = f32(state.pointer_y - widget.y) * f32(widget.picture_height) / f32(max(widget.h, 1))
-    if x >= 0.0 and y >= 0.0 and x < f32(widget.picture_width) and y < f32(widget.picture_height):
-        widget.picture_version += 1
-        tell(desk, me, number, numbers.DRAWN, f32(dragged), u32(x) | u32(y) << 16)
 
 
 @device
@@ -105,7 +92,7 @@ def be_dragged(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
         point_caret(desk, me, f32(state.pointer_x), True)
         show_caret(desk, me)
     elif widget.kind == numbers.CANVAS:
-        tell_place(desk, state, me, number, True)
+        lead_stroke(desk, me, state.pointer_x, state.pointer_y, number)
     elif widget.flags & numbers.CLIPS != 0:
         drag_thumb(desk, me, state.pointer_y)
 

@@ -39,7 +39,8 @@ class Event:
     """click, double_click, change, submit, close or draw."""
     value: float
     detail: int
-    """Of a draw: the column of the canvas in the lower 16 bits, the row in the upper."""
+    """Of a draw: the column of the canvas in the lower 16 bits, the row in the upper. Its value is 0 where a stroke
+    begins, and 1 where it has come to."""
 
 
 class _Root(Node):
