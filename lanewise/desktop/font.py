@@ -30,16 +30,33 @@ EM = 64
 ATLAS_WIDTH = 1024
 RANGES = (
     (0x20, 0x7E),  # Latin
-    (0xA0, 0x17F),
+    (0xA0, 0x36F),  # with the letters of phonetics, and accents that go over the letter before them
     (0x370, 0x3FF),  # Greek
-    (0x400, 0x4FF),  # Cyrillic
-    (0x2010, 0x2027),  # punctuation
-    (0x2030, 0x2044),
+    (0x400, 0x52F),  # Cyrillic
+    (0x1E00, 0x1EFF),  # Latin of Vietnam, Wales and others
+    (0x1F00, 0x1FFF),  # Greek with all its accents
+    (0x2000, 0x2027),  # spaces and punctuation
+    (0x202F, 0x2044),
     (0x20A0, 0x20BF),  # currencies
+    (0x2116, 0x2116),
     (0x2122, 0x2122),
     (0x2190, 0x2193),
     (0x2202, 0x2265),  # some of mathematics
+    (0xFB00, 0xFB06),  # ligatures
 )
+BLANK = (
+    (0x00, 0x1F),  # control characters; what ends lines of labels is not drawn
+    (0x7F, 0x9F),
+    (0xAD, 0xAD),
+    (0x200B, 0x200F),  # joiners, directions and places for breaks
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+)
+"""What has neither ink nor width, whatever the font has for it."""
+TAB, TAB_SPACES = 0x09, 4
+"""A tab is as wide as so many spaces."""
 SCRIPTS = (("latn", 0x20, 0x7E), ("grek", 0x386, 0x3CE), ("cyrl", 0x400, 0x45F))
 """Within each of these, by OpenType's names, every pair of letters without accents is asked for its kerning."""
 LEAST_KERNING = 0.002
@@ -49,7 +66,7 @@ SYSTEM_FONTS = (
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
 )
-FORMAT = "4"
+FORMAT = "5"
 """Of what is kept on disk; another one is made anew."""
 
 
@@ -137,14 +154,15 @@ def _make(device: Device, path: Path) -> FontTables:
     for first, last in RANGES:
         for code in range(first, last + 1):
             outline, corner = _outline(face, chr(code))
-            if not np.array_equal(outline, missing):
+            if not is_blank(code) and not np.array_equal(outline, missing):
                 outlines.append(outline)
                 corners.append(corner)
                 letters.append(chr(code))
     cells, height = _pack(outlines)
     atlas = _fields(device, outlines, cells, height)
-    shapes = np.zeros(len(letters), GlyphShape.dtype)
-    codes = np.zeros(max(map(ord, letters[1:])) + 1, np.uint16)
+    shapes = np.zeros(len(letters) + 2, GlyphShape.dtype)
+    # One more than there are: the last one stands for all that are beyond.
+    codes = np.zeros(max(BLANK[-1][1], *map(ord, letters[1:])) + 2, np.uint16)
     for index, letter in enumerate(letters):
         shape = shapes[index]
         if index:
@@ -155,11 +173,21 @@ def _make(device: Device, path: Path) -> FontTables:
         shape["left"] = left / (EM * FINE)
         shape["top"] = top / (EM * FINE)
         shape["advance"] = face.getlength(letter) / (EM * FINE)
+    blank, tab = len(letters), len(letters) + 1
+    for first, last in BLANK:
+        codes[first : last + 1] = blank
+    codes[TAB] = tab
+    shapes[tab]["advance"] = TAB_SPACES * shapes[codes[ord(" ")]]["advance"]
     kerning = _kerning(path, codes, shapes)
     ascent, _ = face.getmetrics()
     x_height = -face.getbbox("x", anchor="ls")[1]
     scale = EM * FINE
     return FontTables(codes, shapes, kerning, atlas, ascent / scale, x_height / scale)
+
+
+def is_blank(code: int) -> bool:
+    """Whether a code point has neither ink nor width."""
+    return any(first <= code <= last for first, last in BLANK)
 
 
 def _outline(face: FreeTypeFont, letter: str) -> tuple[np.ndarray[Any, Any], tuple[float, float]]:
@@ -221,17 +249,14 @@ def _kerning(path: Path, codes: np.ndarray[Any, Any], shapes: np.ndarray[Any, An
     alike: dict[int, list[int]] = {}
     for code in np.flatnonzero(codes).tolist():
         alike.setdefault(ord(unicodedata.normalize("NFD", chr(code))[0]), []).append(int(codes[code]))
-    amounts: dict[tuple[int, int], float] = {}
+    table = np.zeros((len(shapes), len(shapes)), np.float32)
     for script, start, end in SCRIPTS:
         bases = [code for code in range(start, end + 1) if code in alike]
         for first in bases:
             for second in bases:
                 amount = kerning.amount(first, second, script)
                 if abs(amount) > LEAST_KERNING:
-                    amounts |= {(one, other): amount for one in alike[first] for other in alike[second]}
-    table = np.zeros((len(shapes), len(shapes)), np.float32)
-    for pair, amount in amounts.items():
-        table[pair] = amount
+                    table[np.ix_(alike[first], alike[second])] = amount
     # Most letters are kerned like many others: of rows and columns that are equal one is kept.
     rows, shapes["before"] = np.unique(table, axis=0, return_inverse=True)
     columns, shapes["after"] = np.unique(rows, axis=1, return_inverse=True)

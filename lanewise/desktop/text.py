@@ -6,6 +6,7 @@ from lanewise.lang import Ptr, bitcast, device, f32, rint, u32
 
 NEWLINE = 10
 SPACE = 32
+BREAK = 0x200B
 BULLET = 0x2022
 LINE_HEIGHT = 1.35
 """From one line to the next, in font sizes."""
@@ -27,7 +28,8 @@ def kerning(face: Ptr[Typeface], first: u32, second: u32) -> f32:
 def break_line(face: Ptr[Typeface], codes: Ptr[u32], start: u32, length: u32, size: f32, width: f32) -> tuple[u32, u32]:
     """Where the line that begins at `start` ends, and where the next begins; beyond the length if there is none.
 
-    A line ends at a newline, or before the first word that reaches beyond the width.
+    A line ends at a newline, or before the first word that reaches beyond the width; words end at spaces and
+    where a break may be.
     """
     pen = f32(0)
     word = start
@@ -35,7 +37,7 @@ def break_line(face: Ptr[Typeface], codes: Ptr[u32], start: u32, length: u32, si
         code = codes[k]
         if code == NEWLINE:
             return k, k + 1
-        if code == SPACE:
+        if code == SPACE or code == BREAK:
             word = k + 1
         pen += face.shapes[shape_number(face, code)].advance * size
         if pen > width + 0.5 and word > start and code != SPACE:

@@ -104,6 +104,73 @@ def test_a_letter_that_the_font_does_not_have_is_shown_as_missing(device):
     assert desktop.last.state["glyphs"] == 1
 
 
+@pytest.mark.parametrize(
+    "text", ["țară și", "Tiếng Việt được", "Ŵ ẁ ẃ ẅ", "ἀρχή ᾧ", "ﬁ ﬂ", "№ 5", "e\u0301", "ə\u2009ƒ"], ids=ascii
+)
+def test_languages_of_the_three_scripts_have_their_letters(tables, text):
+    if "Roboto" not in font.find_font().name:
+        pytest.skip("another font")
+    assert all(shapes_of(tables, text))
+
+
+@pytest.mark.parametrize("code", [0x00, 0x0D, 0x1B, 0x7F, 0x85, 0xAD, 0x200B, 0x200D, 0x2060, 0xFE0F, 0xFEFF], ids=hex)
+def test_what_has_no_width_is_not_seen(tables, code):
+    shape = tables.shapes[tables.codes[code]]
+    assert (shape["w"], shape["advance"]) == (0, 0)
+
+
+def test_a_tab_is_four_spaces_wide(tables):
+    assert width(tables, "\t") == 4 * width(tables, " ")
+    assert tables.shapes[tables.codes[ord("\t")]]["w"] == 0
+
+
+def picture_of(device, *widgets: ui.Node) -> np.ndarray:
+    desktop = ui.Desktop(*widgets, width=320, height=200, device=device, groups="one")
+    desktop.settle()
+    return desktop.pixels()
+
+
+def test_a_carriage_return_before_the_end_of_a_line_is_not_seen(device):
+    assert np.array_equal(*(picture_of(device, ui.Label(text)) for text in ("one\r\ntwo", "one\ntwo")))
+
+
+def test_a_line_is_drawn_broken_where_it_was_measured_broken(device):
+    texts = ("Donau\u200bdampf\u200bschiff", "Donau dampf schiff")
+    broken = [picture_of(device, ui.Label(text, width=60, size=20, align_self="start")) for text in texts]
+    assert np.array_equal(*broken)
+
+
+def test_a_letter_beyond_those_of_the_font_is_as_wide_as_its_box(device):
+    known, beyond = ui.Label("\u0530" * 4), ui.Label("\U0001f600" * 4)  # neither is in the font
+    picture_of(device, ui.Row(known, beyond))
+    assert known.box[2] == beyond.box[2]
+
+
+ONE_LINE = {
+    "button": lambda text: ui.Button(text),
+    "mark": lambda text: ui.Checkbox(text),
+    "tab": lambda text: ui.Tabs({text: ui.Label("")}),
+    "row": lambda text: ui.List([text], height=80, width=200),
+    "menu": lambda text: ui.Menu([text]),
+    "field": lambda text: ui.Field(text),
+    "window": lambda text: ui.Window(text, width=300, height=180),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_LINE)
+def test_in_what_has_one_line_the_end_of_a_line_is_a_space(device, kind):
+    texts = ("two\nlines\r\nor three", "two lines or three")
+    assert np.array_equal(*(picture_of(device, ONE_LINE[kind](text)) for text in texts))
+
+
+def test_a_field_that_is_given_lines_has_one(device):
+    field = ui.Field("a\r\nb", capacity=3)
+    picture_of(device, field)
+    assert field.text == "a b"
+    field.text = "c\nd"
+    assert field.text == "c d"
+
+
 def test_more_glyphs_than_there_is_room_for_are_left_out(device):
     labels = [ui.Label("w" * 500, width=600) for _ in range(9)]
     desktop = ui.Desktop(ui.Column(*labels, row_gap=0), width=640, height=480, device=device, groups="one")

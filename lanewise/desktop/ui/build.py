@@ -18,7 +18,7 @@ from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import is_number, name_of
 from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, POPUP_LINE, THUMB_ROOM, Window
 from lanewise.desktop.ui.controls import List, Radio
-from lanewise.desktop.ui.events import code_points
+from lanewise.desktop.ui.events import code_points, one_line
 from lanewise.desktop.ui.node import Node
 from lanewise.errors import ArgumentError
 from lanewise.lang.functions import DeviceFunction
@@ -207,7 +207,7 @@ class _Builder:
             where = path_of(self.nodes, self.parents, number)
             raise ArgumentError(f"{where}: its target, {name_of(node.target)}, is not on the desktop")
         self._take_place(number, widget)
-        start, length = self._add_text(node.initial_text)
+        start, length = self._add_text(node.initial_text if node.kind == numbers.LABEL else one_line(node.initial_text))
         widget["text"], widget["length"] = start, length
         self.texts += [0] * (int(widget["capacity"]) - length)
         measured = 0 if node.kind in SINGLE_LINE or node.children else length
@@ -222,7 +222,7 @@ class _Builder:
         self.styles.append(dataclasses.replace(layout, text_start=start, text_count=measured, font_size=font_size))
         if node.rows:
             widget["first_row"] = len(self.rows)
-            self.rows += [self._add_text(row) for row in node.rows]
+            self.rows += [self._add_text(one_line(row)) for row in node.rows]
         if node.picture is not None:
             widget["picture"] = self.pixels
             widget["picture_height"], widget["picture_width"] = node.picture.shape

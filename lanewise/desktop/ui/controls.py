@@ -34,7 +34,7 @@ from lanewise.desktop.ui.checking import (
     whole_within,
 )
 from lanewise.desktop.ui.containers import POPUP_LINE, Popup, new_group
-from lanewise.desktop.ui.events import code_points
+from lanewise.desktop.ui.events import code_points, one_line
 from lanewise.desktop.ui.node import Handler, Node, Parts, colours
 from lanewise.devices.arrays import DeviceArray
 from lanewise.errors import ArgumentError, shown
@@ -233,6 +233,7 @@ class Field(Node):
         check(self, whole_within(0, TEXT_CODES), capacity=capacity)
         check(self, FLAG, secret=secret)
         check(self, or_none(HANDLER), on_change=on_change, on_submit=on_submit)
+        text = one_line(text)
         if len(text) > capacity:
             raise ArgumentError(f"Field: text has {len(text)} characters; the field's capacity is {capacity}")
         length = len(code_points(text))

@@ -17,7 +17,7 @@ from lanewise.desktop.machine import Frame, Machine
 from lanewise.desktop.ui.build import build, disabled_flags, forget, within
 from lanewise.desktop.ui.checking import HEARER, PATH, TEXT, WHOLE, Expected, check, name_of, one_of, or_none
 from lanewise.desktop.ui.containers import Window
-from lanewise.desktop.ui.events import Input, code_points, read_event
+from lanewise.desktop.ui.events import Input, code_points, one_line, read_event
 from lanewise.desktop.ui.node import WIDGET, Node
 from lanewise.devices.arrays import DeviceArray
 from lanewise.devices.base import Device
@@ -211,7 +211,7 @@ class Desktop:
         room = int(widget["capacity"])
         if node.kind not in (numbers.LABEL, numbers.FIELD):
             raise ArgumentError(f"{name_of(node)}: its text stays; those of a Label and a Field can be set")
-        codes = code_points(text)
+        codes = code_points(text if node.kind == numbers.LABEL else one_line(text))
         if len(codes) > room:
             raise ArgumentError(f"{name_of(node)}: text has {len(codes)} characters; there is room for {room}")
         if len(codes):

@@ -78,6 +78,11 @@ def _modifiers(owner: str, said: Any) -> int:
     return sum(numbers.MODIFIER_NAMES[name] for name in set(named))
 
 
+def one_line(text: str) -> str:
+    """A text for a widget that has one line: ends of lines are spaces."""
+    return " ".join(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+
 def code_points(text: str) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
     """The code points of a text; halves of surrogate pairs, which no text should hold, are left out."""
     return np.frombuffer(text.encode("utf-32-le", errors="ignore"), np.uint32)
