@@ -95,3 +95,27 @@ def test_a_popup_that_is_scrolled_by_hand_stays_there(make):
     hand.settle()
     assert 59 in lines_in_view(menu)
     assert 0 not in lines_in_view(menu)
+
+
+@pytest.mark.parametrize("x", [0, 190])
+def test_a_popup_is_as_wide_as_its_longest_line_and_stays_on_the_screen(device, x):
+    long = "A line for which its menu has no room"
+    menu, label = ui.Menu(["Short", long], width=80), ui.Label(long)
+    window = ui.Window("Test", menu, ui.Row(label, width=600), x=x, y=0, width=130, height=260)
+    hand = Hand(ui.Desktop(window, width=320, height=320, device=device, groups="one"))
+    hand.click(menu.button)
+    left, _, width, _ = menu.children[1].box
+    line = menu.children[1].children[1].box
+    assert width > label.box[2]
+    assert line[0] == left + 5
+    assert line[2] == width - 10
+    assert left == min(menu.box[0], 320 - width)
+    hand.click(menu.children[1].children[1], 0.95)
+    assert menu.value == 1
+
+
+def test_a_popup_is_no_wider_than_the_screen(make):
+    menu = ui.Menu(["A line " * 20])
+    hand = make(menu)
+    hand.click(menu.button)
+    assert menu.children[1].box[::2] == (0, 320)

@@ -119,3 +119,14 @@ def test_a_tree_with_too_many_places_for_rows_says_what_gives_fewer(device):
     lists = [ui.List(["a"] * 1000) for _ in range(4)]
     with pytest.raises(ArgumentError, match=r"292 are places for rows of lists, which have fewer with most_visible="):
         ui.Desktop(*lists, width=3840, height=2160, device=device)
+
+
+@pytest.mark.parametrize("title", ["Another long title", "Donaudampfschifffahrtsgesellschaftskapitän"])
+def test_titles_of_tabs_stay_within_their_content(make, title):
+    tabs = ui.Tabs({f"{title} {number}": ui.Label("page") for number in range(4)})
+    make(ui.Column(tabs, width=260))
+    left, _, width, _ = tabs.box
+    assert all(left <= tab.box[0] and tab.box[0] + tab.box[2] <= left + width for tab in tabs.tabs)
+    assert len({tab.box[:2] for tab in tabs.tabs}) == 4
+    page = tabs.pages[0].box
+    assert page[1] >= tabs.tabs[3].box[1] + tabs.tabs[3].box[3]

@@ -43,6 +43,7 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     # screen's corner is not known yet, so edges are kept as seen from this widget's own corner first.
     seen = True
     popup = i32(me) if widget.kind == POPUP else i32(-1)  # reaches beyond whatever holds its menu
+    beside_popup = f32(0)
     in_popup = f32(0)
     scrolls = False
     # Of what a window cuts off that can be reached which is in something that scrolls, and is not cut off itself.
@@ -92,6 +93,7 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
                 held_bottom = above_box.height - from_y
         if above.kind == POPUP:
             popup = parent
+            beside_popup = from_x
             in_popup = from_y
         from_x += above_box.x
         from_y += above_box.y
@@ -100,6 +102,8 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     if popup >= 0:
         corner = from_y - in_popup - (desk.boxes + popup).y
         from_y = in_popup + popup_top(desk, u32(popup), corner)
+        beyond = from_x - beside_popup + (desk.boxes + popup).width - f32(desk.width)
+        from_x -= max(min(beyond, from_x - beside_popup), 0.0)  # what is too wide here begins further to the left
     widget.x = i32(rint(from_x))
     widget.y = i32(rint(from_y))
     widget.w = i32(rint(from_x + w)) - widget.x

@@ -175,11 +175,11 @@ def _within_reach(window: Style, screen: Style) -> Style:
 
 
 def _within_screen(popup: Node, screen: Style) -> Style:
-    """A popup is as high as the screen at most; where its lines are more than that, they leave room for its thumb."""
+    """A popup is as large as the screen at most; where its lines are more than that, they leave room for its thumb."""
     height = len(popup.children) * POPUP_LINE + 2 * POPUP_PADDING
     right = THUMB_ROOM if height > float(screen.height) else POPUP_PADDING
     padding = (POPUP_PADDING, right, POPUP_PADDING, POPUP_PADDING)
-    return dataclasses.replace(popup.layout, max_height=screen.height, padding=padding)
+    return dataclasses.replace(popup.layout, max_width=screen.width, max_height=screen.height, padding=padding)
 
 
 class _Builder:

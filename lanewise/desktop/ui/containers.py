@@ -93,7 +93,7 @@ class Scroll(Node):
 
 
 class Popup(Node):
-    """The lines of a menu, above all else; as high as the screen at most, and scrolled where they are higher.
+    """The lines of a menu, above all else; as wide as the longest, and as high as the screen at most, then scrolled.
 
     Where it is frames find out. To the layout it lies above its menu, so that nothing around it has more to scroll.
     """
@@ -104,6 +104,7 @@ class Popup(Node):
         "position": "absolute",
         "inset": ("auto", "auto", "100%", 0),
         "overflow_y": "hidden",
+        "width": "max-content",
         "min_width": "100%",
         "padding": POPUP_PADDING,
     }
@@ -116,7 +117,7 @@ class Tab(Node):
     """One of the words that tabs are chosen by."""
 
     kind = numbers.TAB
-    style: ClassVar[dict[str, Any]] = {"padding": (0, 16), "height": 40}
+    style: ClassVar[dict[str, Any]] = {"padding": (0, 16), "height": 40, "min_width": 0}
 
 
 class Page(Node):
@@ -159,7 +160,8 @@ class Tabs(Node):
             self.tabs.append(Tab(parts=Parts(title, flags, {"group": group, "value": index}), target=page))
             self.pages.append(page)
         parts = Parts(handlers={numbers.CHANGED: on_change})
-        super().__init__(Row(*self.tabs, column_gap=2), *self.pages, parts=parts, **rest)
+        words = Row(*self.tabs, column_gap=2, row_gap=0, flex_wrap="wrap", flex_shrink=0)
+        super().__init__(words, *self.pages, parts=parts, **rest)
         self.accepted = place_within(0, len(pages) - 1)
 
     @property
