@@ -3,6 +3,7 @@
 import pytest
 from hand import Hand
 
+import lanewise as lw
 from lanewise.desktop import ui
 from lanewise.errors import ArgumentError
 
@@ -119,6 +120,11 @@ def test_a_tree_with_too_many_places_for_rows_says_what_gives_fewer(device):
     lists = [ui.List(["a"] * 1000) for _ in range(4)]
     with pytest.raises(ArgumentError, match=r"292 are places for rows of lists, which have fewer with most_visible="):
         ui.Desktop(*lists, width=3840, height=2160, device=device)
+
+
+def test_a_scroll_that_is_to_scroll_sideways_says_that_it_does_not():
+    with pytest.raises(lw.ArgumentError, match="it scrolls up and down only"):
+        ui.Scroll(ui.Row(width=1000), overflow_x="scroll")
 
 
 @pytest.mark.parametrize("title", ["Another long title", "Donaudampfschifffahrtsgesellschaftskapitän"])

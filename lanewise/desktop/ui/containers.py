@@ -75,7 +75,7 @@ class Panel(Node):
 
 
 class Scroll(Node):
-    """A column that is scrolled where it is higher than its box."""
+    """A column that is scrolled where it is higher than its box; what is wider than that is cut off."""
 
     style: ClassVar[dict[str, Any]] = {
         "flex_direction": "column",
@@ -89,6 +89,10 @@ class Scroll(Node):
     }
 
     def __init__(self, *children: Node, **rest: Any) -> None:
+        if rest.get("overflow_x") == "scroll":
+            raise ArgumentError(
+                'Scroll: overflow_x is "scroll"; it scrolls up and down only, and cuts off what is wider'
+            )
         super().__init__(*children, parts=Parts(flags=numbers.CLIPS), **rest)
 
 
