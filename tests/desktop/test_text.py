@@ -178,6 +178,19 @@ def test_more_glyphs_than_there_is_room_for_are_left_out(device):
     assert desktop.last.state["glyphs"] == 4096
 
 
+def test_texts_that_are_scrolled_out_of_sight_take_no_glyphs_from_others(device):
+    scroll = ui.Scroll(*(ui.Label("w" * 300) for _ in range(40)), height=100)
+    after = ui.Label("seen")
+    desktop = ui.Desktop(ui.Column(scroll, after), width=320, height=200, device=device, groups="one")
+    time_ms = desktop.settle()
+    assert desktop.last.state["glyphs"] < 40 * 300 / 4
+    for turned in (0, 300, 100_000):
+        desktop.send({"event_type": "wheel", "x": 100, "y": 50, "dy": turned}, time_ms)
+        time_ms = desktop.settle(time_ms)
+        x, y, width, height = after.box
+        assert len(np.unique(desktop.pixels()[y : y + height, x : x + width])) > 10
+
+
 def test_the_end_of_a_text_with_more_glyphs_than_there_are_is_seen_when_it_is_scrolled_there(device):
     lines = [f"line {number:05}" for number in range(1000)]
 

@@ -33,6 +33,7 @@ from lanewise.lang import (
     ON_GPU,
     Ptr,
     bitcast,
+    ceil,
     device,
     f32,
     i32,
@@ -46,6 +47,8 @@ from lanewise.lang import (
 WIDGET_WORDS = Widget.size // 4
 SHARE = MAX_WIDGETS // 32
 """Counts that a thread of a warp adds up."""
+AROUND_TEXT = 2.0
+"""Font sizes; lines are cut off within less of their widget, see `add_line` and `add_paragraph`."""
 SUM_START = 0xCBF29CE484222325
 SUM_FACTOR = 0x100000001B3
 
@@ -150,11 +153,23 @@ def look_sum(desk: Ptr[Desk], me: u32, first: u32, theme_mix: f32) -> u64:
 
 
 @device
+def shows_text(desk: Ptr[Desk], me: u32) -> bool:
+    """Whether glyphs are kept for a widget's text: not where all of it is scrolled out of sight.
+
+    A text reaches less than AROUND_TEXT font sizes beyond its widget, so what has no glyphs here claims none.
+    """
+    widget = desk.widgets + me
+    around = i32(ceil(widget.font_size * AROUND_TEXT))
+    across = widget.x - around < widget.clip_right and widget.x + widget.w + around > widget.clip_left
+    down = widget.y - around < widget.clip_bottom and widget.y + widget.h + around > widget.clip_top
+    return desk.scratch.keys[me] != OUT_OF_SIGHT and across and down
+
+
+@device
 def make_geometry(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32):
     """Count glyphs to share them out, draw each widget into its slots, then list the slots in drawing order."""
     if me < MAX_WIDGETS:
-        seen = desk.scratch.keys[me] != OUT_OF_SIGHT
-        group.counts[me] = (desk.widgets + me).length if seen else 0
+        group.counts[me] = (desk.widgets + me).length if shows_text(desk, me) else 0
     for k in range(me, u32(MAX_PRIMITIVES), THREADS):
         desk.scratch.extents[k] = NOWHERE
     threadgroup_barrier()
