@@ -3,7 +3,6 @@
 import pytest
 from hand import Hand
 
-import lanewise as lw
 from lanewise.desktop import ui
 from lanewise.errors import ArgumentError
 
@@ -123,7 +122,7 @@ def test_a_tree_with_too_many_places_for_rows_says_what_gives_fewer(device):
 
 
 def test_a_scroll_that_is_to_scroll_sideways_says_that_it_does_not():
-    with pytest.raises(lw.ArgumentError, match="it scrolls up and down only"):
+    with pytest.raises(ArgumentError, match="it scrolls up and down only"):
         ui.Scroll(ui.Row(width=1000), overflow_x="scroll")
 
 
