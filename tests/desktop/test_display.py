@@ -123,23 +123,6 @@ def test_pixels_leave_the_device_only_while_somebody_watches(device):
     runner.close()
 
 
-def test_what_fails_in_a_handler_is_raised_when_a_runner_closes(device):
-    def fail(event):
-        raise ZeroDivisionError("in a handler")
-
-    button = ui.Button("Fail", on_click=fail)
-    desktop = ui.Desktop(ui.Window("Test", button), width=480, height=360, device=device, groups="one")
-    Hand(desktop)
-    runner = Runner(desktop)
-    runner.start()
-    x, y, _, _ = button.box
-    for kind in ("pointer_down", "pointer_up"):
-        runner.send({"event_type": kind, "x": x + 4, "y": y + 4, "button": 1})
-    wait_until(lambda: not runner.running)
-    with pytest.raises(ZeroDivisionError, match="in a handler"):
-        runner.close()
-
-
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -257,6 +257,26 @@ def test_nonsense_from_a_viewer_is_left_out(device):
     asyncio.run(story())
 
 
+def test_viewers_of_a_desktop_that_has_ended_come_and_go_in_silence(device, caplog):
+    async def story():
+        async with serving(device) as served:
+            async with watching(served) as copy:
+                await copy.take(lambda: copy.messages > 0)
+                x, y, _, _ = served.window.box
+                await copy.socket.send_json({"event_type": "pointer_down", "x": x + 30, "y": y + 10, "button": 1})
+                async with asyncio.timeout(20):
+                    while served.desktop.last.state["captured"] < 0:
+                        await asyncio.sleep(0.01)
+                await asyncio.to_thread(served.runner.close)
+                for event in ({"event_type": "pointer_move", "x": 1, "y": 2}, {"event_type": "copy"}):
+                    await copy.socket.send_json(event)
+            async with watching(served) as copy:
+                assert isinstance((await copy.socket.receive()).data, str)
+
+    asyncio.run(story())
+    assert caplog.records == []
+
+
 def test_a_viewer_that_says_too_much_fills_no_line(device):
     async def story():
         async with serving(device, running=False) as served, watching(served) as copy:

@@ -17,7 +17,7 @@ from aiohttp import WSMsgType, web
 from lanewise.desktop import limits
 from lanewise.desktop.display.runner import Runner
 from lanewise.desktop.display.viewers import Screen, Viewer
-from lanewise.errors import ArgumentError, LanewiseError
+from lanewise.errors import LanewiseError
 
 FILES = Path(__file__).parent
 HOST = "127.0.0.1"
@@ -147,17 +147,19 @@ class Page:
         try:
             async for message in socket:
                 if message.type == WSMsgType.TEXT:
-                    await self._hear(viewer, message.data)
+                    with contextlib.suppress(LanewiseError):  # it makes no sense, or nothing is there to hear it
+                        await self._hear(viewer, message.data)
         finally:
             sending.cancel()
             if viewer.holds:  # or the next viewer's pointer, which nobody presses, would drag what this one held
-                self.runner.send(RELEASE)
+                with contextlib.suppress(LanewiseError):  # there are no frames any more
+                    self.runner.send(RELEASE)
             self.screen.viewers.discard(viewer)
             self.runner.watch(len(self.screen.viewers))
         return socket
 
     async def _hear(self, viewer: Viewer, data: str) -> None:
-        """Do what a message says; what makes no sense is left out, for whatever a viewer sends, it ends nothing."""
+        """Do what a message says; what makes no sense is refused or left out: whatever is sent, it ends nothing."""
         try:
             event = json.loads(data)
         except (ValueError, RecursionError):
@@ -174,18 +176,21 @@ class Page:
         elif kind == "paste":
             await self._between_frames(lambda: self._paste(typed))
         elif len(typed) <= 1:  # a key types one character; a text is pasted
-            with contextlib.suppress(ArgumentError):
-                self.runner.send(event)
-                if kind in (PRESSES, RELEASES) and event["button"] == 1:
-                    viewer.holds = kind == PRESSES
+            self.runner.send(event)
+            if kind in (PRESSES, RELEASES) and event["button"] == 1:
+                viewer.holds = kind == PRESSES
 
     async def _between_frames(self, work: Callable[[], Found]) -> Found:
         """Have the desktop's thread do something and wait for it: so a viewer has one thing done at a time."""
         done: concurrent.futures.Future[Found] = concurrent.futures.Future()
 
         def do() -> None:
-            if done.set_running_or_notify_cancel():  # else the viewer has gone
+            if not done.set_running_or_notify_cancel():  # the viewer has gone
+                return
+            try:
                 done.set_result(work())
+            except Exception as error:  # is for who waits
+                done.set_exception(error)
 
         self.runner.call(do)
         return await asyncio.wrap_future(done)

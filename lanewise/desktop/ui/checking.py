@@ -13,7 +13,7 @@ import numpy as np
 
 from lanewise.desktop import limits, theme
 from lanewise.errors import ArgumentError, shown
-from lanewise.lang.functions import DeviceFunction
+from lanewise.lang.functions import DeviceFunction, Kernel
 
 LARGEST_NUMBER = float(np.finfo(np.float32).max)
 """Widgets have numbers of 32 bits on the device."""
@@ -132,12 +132,15 @@ def _takes(function: Any, *given: str) -> bool:
     return True
 
 
-def _hears(value: object) -> bool:
-    return not (isinstance(value, DeviceFunction) or inspect.iscoroutinefunction(value)) and _takes(value, "event")
+def _is_called(value: object, *given: str) -> bool:
+    """Whether this can be called in Python with so many arguments, and has done all of it when it is back."""
+    return not (isinstance(value, DeviceFunction) or inspect.iscoroutinefunction(value)) and _takes(value, *given)
 
 
 def _handles(value: object) -> bool:
-    return _takes(value.function, "desk", "event") if isinstance(value, DeviceFunction) else _hears(value)
+    if isinstance(value, DeviceFunction) and not isinstance(value, Kernel):  # it has threads of its own
+        return _takes(value.function, "desk", "event")
+    return _is_called(value, "event")
 
 
 TEXT = Expected("a string", lambda value: isinstance(value, str))
@@ -152,5 +155,6 @@ ON_OR_OFF = Expected("0 or 1", lambda value: isinstance(value, bool) or (is_numb
 COLOUR = Expected("a colour, written #rrggbb or #rrggbbaa", _is_colour)
 MAPPING = Expected("a dictionary", lambda value: isinstance(value, Mapping))
 PATH = Expected("the path of a font", lambda value: isinstance(value, str | Path))
-HEARER = Expected("a function of one event", _hears)
-HANDLER = Expected("a function of one event, or a device function of a desktop and an event", _handles)
+A_CALL = Expected("a function without arguments", _is_called)
+HEARER = Expected("a function of one event", lambda value: _is_called(value, "event"))
+HANDLER = Expected("a function of one event, or a device function of a desktop and an event, marked @device", _handles)

@@ -91,7 +91,7 @@ class Desktop:
         self._started = time.monotonic()
         self._heard: list[Callable[[Event], Any]] = []
         self.report: Callable[[Exception], None] | None = None
-        """Told of what handlers raise; without it the frame's step raises that."""
+        """Told of what handlers raise; without it the frame's step raises that. A runner gives it one that prints."""
         self.last: Frame | None = None
 
     @property
@@ -258,3 +258,7 @@ class Desktop:
         else:
             shown.set(np.asarray(pixels).ravel())
         self.machine.change_widget(node.number, picture_version=int(widget["picture_version"]) + 1)
+
+
+A_DESKTOP = Expected("a ui.Desktop", lambda value: isinstance(value, Desktop))
+"""What is shown by a runner or on a canvas."""
