@@ -8,10 +8,11 @@ import importlib.util
 import os
 import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 NEEDED = {"PIL": "Pillow", "aiohttp": "aiohttp"}
 _PATIENCE = 1.0
 """Seconds in which a frame and its handlers should be over."""
+_AT_WORK = "a frame, which may be compiling, or a handler is still at work"
 STATS_SECONDS = 2.0
 
 
@@ -40,7 +42,7 @@ def desktop(
     groups: Annotated[str | None, typer.Option(help="Who draws the pixels: one group of threads, or all.")] = None,
     page: Annotated[bool, typer.Option("--page", help="Serve the page even if there is a screen.")] = False,
     port: Annotated[int, typer.Option(help="The port of the page; 0 for any that is free.")] = 0,
-    seconds: Annotated[float | None, typer.Option(help="End after so many seconds.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="End so many seconds after the first frame.")] = None,
     stats: Annotated[bool, typer.Option("--stats", help="Say what frames take, and at the end.")] = False,
 ) -> None:
     """Open a desktop whose widgets live on the device: in a window, or as a page on this machine."""
@@ -68,7 +70,8 @@ def desktop(
             made.step()  # compiles before there is a window, which would stay black
             start.close()
             try:
-                view = show_window(made, "Lanewise", seconds)
+                with _end_at_last(seconds) as begin:
+                    view = show_window(made, seconds=seconds, on_open=begin)
                 if stats:
                     print(view.stats())
                 return
@@ -123,34 +126,65 @@ async def _serve(
     runner = Runner(made)
     served = Page(runner, lambda address: print(f"open {address}", flush=True))
     ended = asyncio.Event()
+    signals: list[int] = []
     loop = asyncio.get_running_loop()
+
+    def end(number: int) -> None:
+        """End when the frame under way is over; asked again, at once, for a handler may never come back."""
+        if ended.is_set():
+            os._exit(128 + number)
+        signals.append(number)
+        ended.set()
+
+    def begin() -> None:
+        """After the first frame, which compiles: from now on time counts."""
+        on_first_frame()
+        if seconds is not None:
+            loop.call_soon_threadsafe(loop.call_later, seconds, ended.set)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _end, ended, number)
+        loop.add_signal_handler(number, end, number)
     await served.start(port)
-    runner.call(on_first_frame)  # after the first frame, which compiles
+    runner.call(begin)
     runner.start()
     try:
-        async with asyncio.timeout(seconds):
-            await _wait(runner, ended, stats)
-    except TimeoutError:
-        pass
+        await _wait(runner, ended, stats)
     finally:
         ended.set()  # by itself, too, after its time: from here on a signal ends it at once
         await served.close()
         closing = asyncio.create_task(asyncio.to_thread(runner.close))
         done, _ = await asyncio.wait([closing], timeout=_PATIENCE)
         if not done:
-            _say("a frame, which may be compiling, or a handler is still at work; Ctrl-C again ends it")
+            if seconds is not None and not signals:
+                if stats:
+                    print(runner.stats())
+                _leave(seconds)
+            again = "SIGTERM" if signal.SIGTERM in signals else "Ctrl-C"
+            _say(f"{_AT_WORK}; {again} again ends it")
         await closing
         if stats:
             print(runner.stats())
 
 
-def _end(ended: asyncio.Event, number: int) -> None:
-    """End when the frame under way is over; asked again, at once, for a handler may never come back."""
-    if ended.is_set():
-        os._exit(128 + number)
-    ended.set()
+def _leave(seconds: float) -> NoReturn:
+    """End after the time that was said, whatever is still at work, for it may never come back."""
+    _say(f"{_AT_WORK} after --seconds {seconds:g}; it is ended with the desktop")
+    sys.stdout.flush()
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _end_at_last(seconds: float | None) -> Iterator[Callable[[], None]]:
+    """Gives what begins to count the time of a window, which nothing closes while a handler is at work."""
+    if seconds is None:
+        yield lambda: None
+        return
+    watch = threading.Timer(seconds + _PATIENCE, _leave, [seconds])
+    watch.daemon = True
+    try:
+        yield watch.start
+    finally:
+        watch.cancel()
 
 
 async def _wait(runner: Runner, ended: asyncio.Event, stats: bool) -> None:

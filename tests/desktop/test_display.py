@@ -166,6 +166,47 @@ def windows():
         assert process.wait(timeout=30) == 128 + signal.SIGINT
 
 
+FIRST_FRAME = """
+import time
+from lanewise.desktop import ui
+
+real, frames = ui.Desktop.step, []
+
+def step(desktop, *given):
+    frames.append(desktop)
+    if {slow}:
+        time.sleep({seconds})
+    return real(desktop, *given)
+
+def windows():
+    ui.Desktop.step = step
+    return [ui.Window("x")]
+"""
+
+
+def test_a_desktop_whose_handler_never_comes_back_ends_after_its_seconds(tmp_path):
+    file = tmp_path / "busy.py"
+    file.write_text(FIRST_FRAME.format(slow="len(frames) > 1", seconds=3600))  # as a frame is whose handler does that
+    with command(str(file), "--seconds", "0.1", "--stats") as process:
+        try:
+            said, complaints = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 1
+    sentence = "a handler is still at work after --seconds 0.1; it is ended with the desktop\n"
+    assert complaints.endswith(sentence)
+    assert "0 frames, 0 dropped" in said
+
+
+def test_the_seconds_of_a_desktop_begin_after_the_first_frame_which_compiles(tmp_path):
+    file = tmp_path / "slow.py"
+    file.write_text(FIRST_FRAME.format(slow="len(frames) == 1", seconds=3))
+    with command(str(file), "--seconds", "0.1") as process:
+        _, complaints = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "still at work" not in complaints
+
+
 def test_the_command_serves_a_page_and_ends_on_a_signal():
     with command("--stats", "--width", "320", "--height", "200") as process:
         address = process.stdout.readline()

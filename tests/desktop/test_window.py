@@ -212,6 +212,22 @@ def test_a_window_ends_after_its_seconds_and_says_what_frames_took():
     assert "http://" not in done.stdout  # it was no page
 
 
+def test_a_window_whose_handler_never_comes_back_ends_after_its_seconds(tmp_path):
+    file = tmp_path / "busy.py"
+    file.write_text("""
+import time
+from lanewise.desktop import ui
+from rendercanvas.auto import loop
+
+def windows():
+    loop.run = lambda: time.sleep(3600)  # as it does that is in such a handler
+    return [ui.Window("x")]
+""")
+    done = on_a_screen(str(file), "--seconds", "0.1", RENDERCANVAS_FORCE_OFFSCREEN="1")
+    assert done.returncode == 1
+    assert done.stderr.endswith("still at work after --seconds 0.1; it is ended with the desktop\n")
+
+
 def test_where_no_window_can_be_opened_it_is_said_why_and_there_is_a_page(tmp_path):
     package = tmp_path / "rendercanvas"
     package.mkdir()

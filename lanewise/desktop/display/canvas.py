@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from lanewise.desktop.display.fitting import Fit
@@ -98,10 +99,17 @@ def has_screen() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def show_window(desktop: Desktop, title: str, seconds: float | None = None) -> CanvasView:
+def show_window(
+    desktop: Desktop,
+    title: str = "Lanewise",
+    *,
+    seconds: float | None = None,
+    on_open: Callable[[], Any] = lambda: None,
+) -> CanvasView:
     """Show a desktop in a window, or in a notebook's cell, until it is closed or so many seconds are over.
 
-    Where there is nothing that opens windows, a NoWindowError says so; what fails while it is shown is raised, too.
+    `on_open` is called when there is a window, before its first frame. Where there is nothing that opens windows, a
+    NoWindowError says so; what fails while it is shown is raised, too.
     """
     _choose_qt()
     canvas: Any = None
@@ -115,6 +123,7 @@ def show_window(desktop: Desktop, title: str, seconds: float | None = None) -> C
             canvas.close()
         reason = str(error).partition("\n")[0].rstrip(".")
         raise NoWindowError(f"no window can be opened: {reason}; pip install pyside6 brings what opens one") from None
+    on_open()
     if seconds is not None:
         loop.call_later(seconds, canvas.close)
     loop.run()
