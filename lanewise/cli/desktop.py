@@ -19,6 +19,7 @@ import typer
 import lanewise as lw
 from lanewise.cli.compiling import compiling_told
 from lanewise.cli.mistakes import UsageMistake
+from lanewise.errors import shown
 
 if TYPE_CHECKING:
     from lanewise.desktop import ui
@@ -102,7 +103,7 @@ def _windows(file: Path | None) -> Sequence[ui.Window]:
         found: Any = getattr(module, "windows", None)
         if not callable(found):
             raise UsageMistake(f"{file} has no function windows(); it gives the windows of the desktop as a list")
-        windows = found()
+        given = found()
     except (UsageMistake, lw.DeviceError):
         raise
     except Exception as error:
@@ -112,9 +113,9 @@ def _windows(file: Path | None) -> Sequence[ui.Window]:
         if isinstance(error, SyntaxError) and Path(error.filename or "").resolve() == file.resolve():
             lines, words = [error.lineno or 1], error.msg  # the file did not get as far as to run
         raise UsageMistake(f"{file}:{lines[-1] if lines else 1}: {kind}{words}") from None
-    if not isinstance(windows, list | tuple):
-        raise UsageMistake(f"windows() in {file} gave {windows!r}; it gives a list of windows")
-    return windows
+    if not isinstance(given, list | tuple) or not given:
+        raise UsageMistake(f"windows() in {file} gave {shown(given)}; it gives a list of windows, at least one")
+    return given
 
 
 async def _serve(

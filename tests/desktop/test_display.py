@@ -279,6 +279,7 @@ def test_a_file_may_have_modules_beside_it_and_dataclasses_in_it(tmp_path, monke
     ("given", "said"),
     [
         ("ui.Window('One')", "gave <Window 'One'>; it gives a list of windows"),
+        ("[]", "gave []; it gives a list of windows, at least one"),
         (
             "[\n        ui.Buton('a')]",
             "mine.py:4: AttributeError: module 'lanewise.desktop.ui' has no attribute 'Buton'; did you mean 'Button'?",

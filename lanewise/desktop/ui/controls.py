@@ -420,11 +420,18 @@ class Canvas(Image):
         self._take_handler(DRAWN, on_draw)
 
     def draw(self, picture: Any) -> None:
-        """Replace what it shows, from an array of its own height and width.
+        """Replace what it shows, from an array of its own height and width; before it is on a desktop, too.
 
         One on the desktop's own device, with a word a pixel, such as guests paint, is copied there and not by the host.
         """
-        self._alive().set_picture(self, as_pixels(self, picture))
+        pixels = as_pixels(self, picture)
+        if pixels.shape != self.picture.shape:
+            given, own = (f"{shape[0]} x {shape[1]} pixels" for shape in (pixels.shape, self.picture.shape))
+            raise ArgumentError(f"{name_of(self)}: picture is {given}; it is {own}, height x width, as the canvas")
+        if self.desktop is None:
+            self.picture[:] = pixels.get() if isinstance(pixels, DeviceArray) else pixels
+        else:
+            self.desktop.set_picture(self, pixels)
 
 
 def as_pixels(owner: Node, picture: Any) -> np.ndarray[Any, Any] | DeviceArray:

@@ -248,9 +248,7 @@ class Desktop:
             self.nodes[number].change_flag(numbers.DISABLED, flags[number])
 
     def set_picture(self, node: Node, pixels: np.ndarray[Any, Any] | DeviceArray) -> None:
-        """Give a canvas or an image other pixels of the same height and width."""
-        if pixels.shape != node.picture.shape:
-            raise ArgumentError(f"{name_of(node)}: picture is {pixels.shape}; it is {node.picture.shape}")
+        """Give a canvas other pixels of the same height and width."""
         widget = self.machine.widget(node.number)
         shown = self.machine.part("pictures", int(widget["picture"]), pixels.size)
         if isinstance(pixels, DeviceArray) and pixels.device is self.device:
