@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lanewise.desktop.display.runner import Runner
 
 NEEDED = {"PIL": "Pillow", "aiohttp": "aiohttp"}
+_EXTRA = "pip install pillow font-roboto aiohttp rendercanvas"
 _PATIENCE = 1.0
 """Seconds in which a frame and its handlers should be over."""
 _AT_WORK = "a frame, which may be compiling, or a handler is still at work"
@@ -55,7 +56,7 @@ def desktop(
         raise UsageMistake("the device null compiles and never runs, so it shows nothing; write cpu or cuda")
     missing = [name for module, name in NEEDED.items() if importlib.util.find_spec(module) is None]
     if missing:
-        raise lw.LanewiseError(f"the desktop needs {' and '.join(missing)}: pip install 'lanewise[desktop]'")
+        raise lw.LanewiseError(f"the desktop needs {' and '.join(missing)}: {_EXTRA}, which its extra desktop has")
     from lanewise.desktop import ui
     from lanewise.desktop.display.canvas import NoWindowError, has_screen, show_window
 

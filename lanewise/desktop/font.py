@@ -92,7 +92,7 @@ def find_font() -> Path:
     for name in SYSTEM_FONTS:
         if Path(name).exists():
             return Path(name)
-    raise LanewiseError("no font was found; install one with pip install 'lanewise[desktop]', or name a TrueType file")
+    raise LanewiseError("no font was found; install one with pip install font-roboto, or name a TrueType file")
 
 
 def load_font(device: Device, path: Path | None = None) -> FontTables:
@@ -142,7 +142,7 @@ def _make(device: Device, path: Path) -> FontTables:
     try:
         from PIL import ImageFont
     except ImportError:
-        raise LanewiseError("fonts are drawn by Pillow; install it with pip install 'lanewise[desktop]'") from None
+        raise LanewiseError("fonts are drawn by Pillow; install it with pip install pillow") from None
     try:
         face = ImageFont.truetype(str(path), EM * FINE, layout_engine=ImageFont.Layout.BASIC)
     except OSError as error:

@@ -15,10 +15,11 @@ import pytest
 from hand import Hand
 from samples import gallery
 
+from lanewise.cli.desktop import desktop as desktop_command
 from lanewise.desktop import ui
 from lanewise.desktop.display.runner import MOST_WAITING, Runner
 from lanewise.desktop.limits import FRAME_EVENTS
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, LanewiseError
 
 HERE = Path(__file__).parent
 
@@ -225,6 +226,12 @@ def test_the_command_shows_the_windows_of_a_file(tmp_path):
     assert process.returncode == 0
     assert re.fullmatch(f"{COMPILING}?", complaints)
     assert said.startswith("open http://127.0.0.1:")
+
+
+def test_what_the_desktop_needs_is_named_with_what_brings_it(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(LanewiseError, match="the desktop needs Pillow and aiohttp: pip install pillow font-roboto"):
+        desktop_command(device="cpu")
 
 
 @pytest.mark.parametrize(

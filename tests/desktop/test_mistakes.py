@@ -7,8 +7,8 @@ import pytest
 
 import lanewise as lw
 from lanewise.desktop import ui
-from lanewise.desktop.state import Desk
-from lanewise.lang import Ptr, device, i32
+from lanewise.desktop.state import Desk, Notice
+from lanewise.lang import Ptr, device, i32, kernel
 
 WIDGETS = {
     ui.Label: ("x",),
@@ -86,6 +86,11 @@ def of_one(desk: Ptr[Desk]):
     pass
 
 
+@kernel
+def with_threads(desk: Ptr[Desk], event: Ptr[Notice]):
+    pass
+
+
 @device
 def of_numbers(desk: Ptr[Desk], event: i32):
     pass
@@ -107,11 +112,25 @@ async def later(event):
         (lambda: ui.Slider(float("nan")), "Slider: value is nan"),
         (lambda: ui.Slider(10**400), "Slider: value is a whole number of 1,329 bits; it is a number from 0 to 100"),
         (lambda: ui.Slider(0, minimum=1, maximum=1), "Slider: maximum is 1; it is above the minimum, which is 1"),
+        (lambda: ui.Slider(maximum=1e300), r"Slider: maximum is 1e\+300; it is a number, at most 3.4e\+38 from 0$"),
+        (lambda: ui.Slider(maximum="x"), "Slider: maximum is 'x'; it is a number$"),
+        (
+            lambda: ui.Slider(minimum=1e9, maximum=1e9 + 1),
+            "maximum is 1000000001.0; it is above the minimum, which is 1000000000.0, by more than floats of 32",
+        ),
+        (lambda: ui.Window("x", x=1e39), r"Window 'x': x is 1e\+39; it is a number, at most 3.4e\+38 from 0, or None"),
+        (lambda: ui.Window("x", width=1e39), r"width is 1e\+39; it is a number, 120 or above, at most 3.4e\+38 from 0"),
+        (lambda: ui.Progress(0, maximum=1e-50), "Progress: maximum is 1e-50; it is a number above 0"),
+        (lambda: ui.Button("x", target="y"), "Button 'x': target is 'y'; it is a widget, or None$"),
         (lambda: ui.Progress(101), "Progress: value is 101; it is a number from 0 to 100"),
         (lambda: ui.Button("x", on_click=3), "Button: on_click is 3; it is a function of one event"),
         (lambda: ui.Button("x", on_click=lambda: None), "Button: on_click is <function .*; it is a function of one"),
         (lambda: ui.Button("x", on_click=lambda a, b: None), "Button: on_click is .*; it is a function of one event"),
         (lambda: ui.Button("x", on_click=of_one), "Button: on_click is .*a device function of a desktop and an event"),
+        (
+            lambda: ui.Button("x", on_click=with_threads),
+            "Button: on_click is <kernel with_threads>; it is .* a device function of .* an event, marked @device",
+        ),
         (
             lambda: ui.Button("x", on_click=later),
             "Button: on_click is <function later .*; it is a function of one event",
@@ -144,6 +163,10 @@ async def later(event):
         (lambda: ui.Column([ui.Label("x")]), r"Column: child 1 is \[<Label 'x'>\]; it is a widget; .*\*widgets"),
         (lambda: ui.Window("Hello", ui.Label("x"), "text"), "Window 'Hello': child 2 is 'text'; it is a widget"),
         (lambda: ui.Tabs({"One": "text"}), "Tabs: page 'One' is 'text'; it is a widget"),
+        (
+            lambda: ui.Tabs({"One": [ui.Label("x")]}),
+            r"page 'One' is .*; it is a widget; .* and ui.Column\(\*widgets\) for several",
+        ),
         (lambda: ui.Tabs({}), "Tabs: there are no pages"),
         (lambda: ui.Menu([]), "Menu: there are no lines"),
         (lambda: ui.Menu(["a"], chosen=1), "Menu: chosen is 1; it is a whole number from 0 to 0"),
@@ -196,6 +219,9 @@ def too_deep():
         (lambda: ui.Desktop(width="640"), "Desktop: width is '640'; it is a whole number"),
         (lambda: ui.Desktop("text"), "Desktop: window 1 is 'text'; it is a widget"),
         (lambda: ui.Desktop(device=3), "Desktop: device is 3; it is the name of a device, or a device"),
+        (lambda: ui.Desktop(ui.Window("a"), widht=3), "Desktop has no 'widht'; did you mean 'width'?"),
+        (lambda: ui.Desktop(windows=[]), r"unexpected keyword argument 'windows'; write ui.Desktop\(\*windows\), the"),
+        (lambda: ui.Desktop(dpi=2), "Desktop has no 'dpi'; there are width, height, device, theme, font, groups"),
         (lambda: ui.Desktop(theme="pink"), "Desktop: theme is 'pink'; it is light or dark"),
         (lambda: ui.Desktop(groups="two"), "Desktop: groups is 'two'; it is one or all"),
         (lambda: ui.Desktop(font=3), "Desktop: font is 3; it is the path of a font"),
@@ -297,9 +323,10 @@ def test_events_that_mean_nothing_to_a_desktop_are_left_out(desktop):
         ("label", "text", "x" * 33, "Label 'Hello': text has 33 characters; there is room for 32"),
         ("label", "txt", "x", "Label 'Hello' has no 'txt' to set; did you mean 'text'?"),
         ("label", "size", 20, "Label 'Hello' has no 'size' to set; there are text, value, disabled, target"),
-        ("label", "box", 20, "Label 'Hello': box stays what it was"),
+        ("label", "box", 20, "Label 'Hello': box cannot be set; it follows from the layout"),
+        ("label", "checked", True, "Label 'Hello' has no 'checked' to set; there are text, value, disabled, target"),
+        ("slider", "checked", True, "Slider has no 'checked' to set; there are value, disabled, target"),
         ("label", "show", True, "Label 'Hello': show stays what it was"),
-        ("label", "checked", True, "Label 'Hello': checked stays what it was"),
         ("label", "target", None, "Label 'Hello': target stays what it was"),
         ("button", "text", "x", "Button 'Press': its text stays; those of a Label and a Field can be set"),
         ("button", "on_click", print, "Button 'Press' has no 'on_click' to set; there are"),
@@ -341,6 +368,17 @@ def test_halves_of_characters_are_left_out_wherever_they_come_from(device):
     assert [each.text for each in (field, label, rows.children[0], rows.children[1])] == ["abab", "ab", "ab", "second"]
 
 
+def test_what_a_widget_does_not_have_is_said_with_what_it_has():
+    image = ui.Image(np.zeros((2, 2, 3), np.uint8))
+    with pytest.raises(
+        AttributeError, match=r"^Image has no 'draw'; there are text, value, .*, show, target, desktop$"
+    ):
+        image.draw(image)
+    with pytest.raises(AttributeError, match=r"^Canvas has no 'drow'; did you mean 'draw'\?"):
+        ui.Canvas(2, 2).drow(image)
+    assert not hasattr(image, "__array__")
+
+
 def test_classes_of_others_have_attributes_of_their_own():
     class Counter(ui.Panel):
         step = 1
@@ -355,6 +393,8 @@ def test_classes_of_others_have_attributes_of_their_own():
     counter.step = 2
     with pytest.raises(lw.ArgumentError, match="Counter has no 'cuont' to set"):
         counter.cuont = 3
+    with pytest.raises(AttributeError, match=r"Counter has no 'cuont'; did you mean 'count'\?"):
+        counter.cuont += 1
     with pytest.raises(lw.ArgumentError, match="children stays what it was"):
         counter.children = ()
 

@@ -14,7 +14,7 @@ from lanewise.desktop.display.canvas import CanvasView, NoWindowError, show_wind
 from lanewise.desktop.display.fitting import AROUND, Fit
 from lanewise.desktop.handlers import set_number, target_of
 from lanewise.desktop.state import Desk, Notice
-from lanewise.errors import LanewiseError
+from lanewise.errors import ArgumentError, LanewiseError
 from lanewise.lang import Ptr
 from lanewise.lang import device as on_device
 
@@ -172,7 +172,21 @@ def test_a_frame_that_fails_closes_the_window_and_is_raised_where_it_was_opened(
     desktop = ui.Desktop(ui.Window("Test", button), width=480, height=360, device=device, groups="one")
     desktop.settle()
     with pytest.raises(LanewiseError, match="a handler asks for the target of a widget that has none"):
-        show_window(desktop, "Test")
+        show_window(desktop)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda desktop: CanvasView(desktop, None), "CanvasView: canvas is None; it is a canvas of rendercanvas"),
+        (lambda desktop: CanvasView(3, None), r"CanvasView: desktop is 3; it is a ui\.Desktop"),
+        (lambda desktop: show_window("Mine"), r"show_window: desktop is 'Mine'; it is a ui\.Desktop"),
+        (lambda desktop: show_window(desktop, 3), "show_window: title is 3; it is a string"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(wrong, said):
+    with pytest.raises(ArgumentError, match=said):
+        wrong(ui.Desktop(width=64, height=64, device="cpu"))
 
 
 def test_a_toolkit_that_lacks_something_is_said_and_its_window_closed(monkeypatch):

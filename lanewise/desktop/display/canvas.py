@@ -15,11 +15,14 @@ from lanewise.desktop.display.runner import BLINK_SECONDS
 from lanewise.desktop.display.times import FrameLog, Stats
 from lanewise.desktop.numbers import EVENT_NAMES
 from lanewise.desktop.ui import Desktop
+from lanewise.desktop.ui.checking import TEXT, Expected, check
+from lanewise.desktop.ui.desktop import A_DESKTOP
 from lanewise.desktop.ui.events import read_event
 from lanewise.errors import LanewiseError
 
 RATE = 120
 QT = ("PySide6", "PyQt6", "PySide2", "PyQt5")
+A_CANVAS = Expected("a canvas of rendercanvas", lambda value: hasattr(value, "get_bitmap_context"))
 BEFORE_A = ord("a") - 1
 """What is to be added to the key that Qt tells of when a letter is typed with Control: A is 1."""
 
@@ -36,6 +39,8 @@ class CanvasView:
     """
 
     def __init__(self, desktop: Desktop, canvas: Any) -> None:
+        check(self, A_DESKTOP, desktop=desktop)
+        check(self, A_CANVAS, canvas=canvas)
         self.desktop = desktop
         self.canvas = canvas
         self.failure: Exception | None = None
@@ -111,6 +116,8 @@ def show_window(
     `on_open` is called when there is a window, before its first frame. Where there is nothing that opens windows, a
     NoWindowError says so; what fails while it is shown is raised, too.
     """
+    check("show_window", A_DESKTOP, desktop=desktop)
+    check("show_window", TEXT, title=title)
     _choose_qt()
     canvas: Any = None
     try:
@@ -122,7 +129,10 @@ def show_window(
         if canvas is not None:
             canvas.close()
         reason = str(error).partition("\n")[0].rstrip(".")
-        raise NoWindowError(f"no window can be opened: {reason}; pip install pyside6 brings what opens one") from None
+        packages = "pyside6" if importlib.util.find_spec("rendercanvas") else "rendercanvas pyside6"
+        raise NoWindowError(
+            f"no window can be opened: {reason}; pip install {packages} brings what opens one"
+        ) from None
     on_open()
     if seconds is not None:
         loop.call_later(seconds, canvas.close)

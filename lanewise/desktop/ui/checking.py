@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,10 @@ class Expected:
 
     words: str
     fits: Callable[[Any], bool]
+    otherwise: str = ""
+    """The words for what it may be besides."""
+    any_size: bool = False
+    """Whether the words leave out how large numbers of a widget can be, which is said to who gives a larger one."""
 
 
 def check(owner: object, expected: Expected, **given: Any) -> None:
@@ -34,7 +38,9 @@ def check(owner: object, expected: Expected, **given: Any) -> None:
     """
     for name, value in given.items():
         if not expected.fits(value):
-            raise ArgumentError(f"{name_of(owner)}: {name} is {shown(value)}; it is {expected.words}")
+            most = f", at most {LARGEST_NUMBER:.1e} from 0" if expected.any_size and _is_too_large(value) else ""
+            words = f"{expected.words}{most}{expected.otherwise}"
+            raise ArgumentError(f"{name_of(owner)}: {name} is {shown(value)}; it is {words}")
 
 
 def name_of(owner: object) -> str:
@@ -62,6 +68,12 @@ def is_number(value: Any) -> bool:
     )
 
 
+def _is_too_large(value: Any) -> bool:
+    """Whether this is a number that a widget cannot have for its size alone."""
+    is_one = isinstance(value, int | float | np.integer | np.floating)
+    return is_one and bool(value > LARGEST_NUMBER or value < -LARGEST_NUMBER)
+
+
 def is_whole(value: object) -> bool:
     """Whether this is a whole number."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -74,7 +86,8 @@ def is_texts(value: object) -> bool:
 
 def or_none(expected: Expected) -> Expected:
     """The same, or None for what is usual."""
-    return Expected(f"{expected.words}, or None", lambda value: value is None or expected.fits(value))
+    fits = expected.fits
+    return replace(expected, fits=lambda value: value is None or fits(value), otherwise=", or None")
 
 
 def number_within(least: float, most: float) -> Expected:
@@ -88,7 +101,7 @@ def number_within(least: float, most: float) -> Expected:
 
 def number_from(least: float) -> Expected:
     """A number that is not below another."""
-    return Expected(f"a number, {least:g} or above", lambda value: is_number(value) and value >= least)
+    return Expected(f"a number, {least:g} or above", lambda value: is_number(value) and value >= least, any_size=True)
 
 
 def whole_within(least: int, most: int) -> Expected:
@@ -147,8 +160,8 @@ TEXT = Expected("a string", lambda value: isinstance(value, str))
 TEXTS = Expected("a list of strings", is_texts)
 FLAG = Expected("True or False", lambda value: isinstance(value, bool | np.bool_))
 WHOLE = Expected("a whole number", is_whole)
-NUMBER = Expected("a number", is_number)
-POSITIVE = Expected("a number above 0", lambda value: is_number(value) and value > 0)
+NUMBER = Expected("a number", is_number, any_size=True)
+POSITIVE = Expected("a number above 0", lambda value: is_number(value) and bool(np.float32(value) > 0), any_size=True)
 NOT_NEGATIVE = number_from(0)
 TEXT_SIZE = number_within(limits.SMALLEST_TEXT, limits.LARGEST_TEXT)
 ON_OR_OFF = Expected("0 or 1", lambda value: isinstance(value, bool) or (is_number(value) and value in (0, 1)))

@@ -16,13 +16,14 @@ from lanewise.desktop.ui.checking import (
     NOT_NEGATIVE,
     NUMBER,
     TEXT,
+    Expected,
     check,
     number_from,
     or_none,
     place_within,
     whole_within,
 )
-from lanewise.desktop.ui.node import WIDGET, Handler, Node, Parts, check_children, check_style, colours
+from lanewise.desktop.ui.node import Handler, Node, Parts, check_children, check_style, colours
 from lanewise.errors import ArgumentError
 
 FIRST_X, FIRST_Y = 80, 60
@@ -32,6 +33,9 @@ THUMB_ROOM = 14
 """Pixels at the right of what is scrolled, where its thumb is."""
 POPUP_LINE = 32
 """How high each line of a menu is."""
+A_PAGE = Expected(
+    "a widget; write ui.Label(...) for text, and ui.Column(*widgets) for several", lambda value: isinstance(value, Node)
+)
 _groups = itertools.count(1)
 
 
@@ -150,7 +154,7 @@ class Tabs(Node):
             raise ArgumentError('Tabs: there are no pages; write ui.Tabs({"title": content})')
         for title, content in pages.items():
             check(self, TEXT, **{"a title": title})
-            check(self, WIDGET, **{f"page {title!r}": content})
+            check(self, A_PAGE, **{f"page {title!r}": content})
         check(self, whole_within(0, len(pages) - 1), chosen=chosen)
         check(self, or_none(HANDLER), on_change=on_change)
         group = new_group()

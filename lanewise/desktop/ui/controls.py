@@ -189,8 +189,10 @@ class Slider(Node):
         **rest: Any,
     ) -> None:
         check(self, NUMBER, minimum=minimum, maximum=maximum)
-        if not minimum < maximum:
-            raise ArgumentError(f"Slider: maximum is {maximum}; it is above the minimum, which is {minimum}")
+        if not np.float32(minimum) < np.float32(maximum):  # as the device has them
+            so_little = ", by more than floats of 32 bits leave out" if minimum < maximum else ""
+            above = f"it is above the minimum, which is {shown(minimum)}{so_little}"
+            raise ArgumentError(f"Slider: maximum is {shown(maximum)}; {above}")
         self.accepted = number_within(minimum, maximum)
         check(self, or_none(self.accepted), value=value)
         check(self, NOT_NEGATIVE, step=step)

@@ -15,6 +15,7 @@ from lanewise.desktop.layout.keywords import DISPLAY_FLEX, DISPLAY_NONE
 from lanewise.desktop.limits import CLIPBOARD_CODES
 from lanewise.desktop.machine import Frame, Machine
 from lanewise.desktop.ui.build import build, disabled_flags, forget, within
+from lanewise.desktop.ui.calling import Told
 from lanewise.desktop.ui.checking import HEARER, PATH, TEXT, WHOLE, Expected, check, name_of, one_of, or_none
 from lanewise.desktop.ui.containers import Window
 from lanewise.desktop.ui.events import Input, code_points, one_line, read_event
@@ -52,7 +53,7 @@ class _Root(Node):
         super().__init__(*children, width=width, height=height)
 
 
-class Desktop:
+class Desktop(metaclass=Told):
     """A screen with windows. Each `step` runs one frame on the device, then the Python handlers of what happened."""
 
     def __init__(

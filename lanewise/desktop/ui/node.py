@@ -14,6 +14,7 @@ from lanewise.desktop.layout.structures import NodeStyle
 from lanewise.desktop.layout.style import Style
 from lanewise.desktop.state import Desk, Notice
 from lanewise.desktop.theme import rgba
+from lanewise.desktop.ui.calling import Told
 from lanewise.desktop.ui.checking import COLOUR, FLAG, NUMBER, TEXT, Expected, check, name_of, nearest, or_none
 from lanewise.errors import ArgumentError
 from lanewise.lang.functions import DeviceFunction
@@ -27,14 +28,13 @@ Handler = Callable[["Event"], Any] | DeviceFunction
 WIDGET = Expected(
     "a widget; write ui.Label(...) for text, and *widgets for a list of widgets", lambda value: isinstance(value, Node)
 )
+TARGET = Expected("a widget, or None", lambda value: value is None or isinstance(value, Node))
 STYLE_WORDS = tuple(
     each.name for each in fields(Style) if each.name not in ("font", "font_size", "text_start", "text_count")
 )
 """What people say of layout; the other fields of a style follow from what a widget is."""
 _OVERRULED = {"min_height": "height", "min_width": "width"}
 """What widgets of a class have of layout only where people do not say how large one is to be."""
-_WITHOUT_NAMES = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-"""Arguments that are known by their place."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,10 @@ class Parts:
     handlers: Mapping[int, Handler | None] = field(default_factory=dict)
 
 
-class _Whole(type):
+class _Whole(Told):
     """Makes widgets that are whole once their constructors have ended; from then on they have no new attributes."""
 
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        """What the constructor takes, for `help` and for editors, which would see `__call__` alone."""
-        whole = inspect.signature(inspect.getattr_static(cls, "__init__"))
-        return whole.replace(parameters=list(whole.parameters.values())[1:])
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        signature = inspect.signature(cls)
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            places = [each for each in signature.parameters.values() if each.kind in _WITHOUT_NAMES]
-            listed = ", ".join(f"{'*' * (each.kind == each.VAR_POSITIONAL)}{each.name}" for each in places)
-            written = f"write ui.{cls.__name__}({listed}), the rest by name"
-            raise ArgumentError(f"{cls.__name__}: {error}; {written}") from None
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - ruff does not see that this makes classes
         made = super().__call__(*args, **kwargs)
         made.whole = True
         return made
@@ -95,7 +81,7 @@ class Node(metaclass=_Whole):
         check(self, TEXT, text=parts.text)
         self.initial_text = parts.text
         check_children(self, children)
-        check(self, or_none(WIDGET), target=target)
+        check(self, TARGET, target=target)
         check(self, FLAG, disabled=disabled, hidden=hidden)
         self.children: Sequence[Node] = children
         self.flags = parts.flags | (numbers.DISABLED if disabled else 0) | (numbers.HIDDEN if hidden else 0)
@@ -132,12 +118,23 @@ class Node(metaclass=_Whole):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self.whole and not self._may_be_set(name):
-            if name in dir(self):
+            if name == "box":
+                raise ArgumentError(f"{name_of(self)}: box cannot be set; it follows from the layout")
+            if name in dir(self) and not isinstance(inspect.getattr_static(type(self), name, None), property):
                 raise ArgumentError(f"{name_of(self)}: {name} stays what it was when the widget was made")
             raise ArgumentError(f"{name_of(self)} has no {name!r} to set; {nearest(name, _settable(type(self)))}")
         if self.whole and name == "target":
-            check(self, or_none(WIDGET), target=value)
+            check(self, TARGET, target=value)
         super().__setattr__(name, value)
+
+    if not TYPE_CHECKING:  # to whom a class with this function has whatever is asked for
+
+        def __getattr__(self, name: str) -> None:
+            if name.startswith("_") or name in dir(type(self)):  # a property that fails says itself why
+                return object.__getattribute__(self, name)
+            words = [*(word for word in _READ if word in dir(type(self))), *vars(self)]
+            public = [word for word in words if not word.startswith("_") and word not in (*_FIXED, "number")]
+            raise AttributeError(f"{type(self).__name__} has no {name!r}; {nearest(name, dict.fromkeys(public))}")
 
     def _may_be_set(self, name: str) -> bool:
         """What can be set later: what is meant for it, the place in a tree, and what a class of somebody else added."""
@@ -228,6 +225,10 @@ _FIXED = {
     *("device_handler", "rows", "picture", "layout", "said", "tabs", "pages", "title", "button", "cascades"),
 }
 """What a widget is made of: the device has a copy, so that a change would not be seen."""
+
+
+_READ = ("text", "value", "checked", "disabled", "box", "show", "draw")
+"""What people read of widgets and call."""
 
 
 def _words(widget: type[Node]) -> list[str]:
