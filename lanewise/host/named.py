@@ -73,6 +73,7 @@ def _walk(
     start: tuple[OpenDirectory, bytes], *, follow: bool = False, keep_slash: bool = False
 ) -> AbstractContextManager[Place]:
     directory, path = start
+    check_text(path)
     return walk(directory.descriptor, path, follow=follow, keep_slash=keep_slash)
 
 

@@ -1,5 +1,6 @@
 """`gpu-run` and `lanewise.run` with programs of Linux: one lane as in a shell, and batches as with WebAssembly."""
 
+import base64
 import json
 import os
 import pty
@@ -89,6 +90,13 @@ def test_input_is_read_when_it_is_asked_for(build):
     assert lines.readline() == b"over\n"
     assert process.wait(60) == 5
     lines.close()
+
+
+def test_a_file_whose_name_is_not_utf_8(build, capfd, tmp_path):
+    (tmp_path / "b\udcff.txt").write_text("x")
+    _, out, _ = run(capfd, "--json", "--each-file", tmp_path / "*.txt", build("opens"), "{}")
+    found = base64.b64decode(json.loads(out)["stdout_base64"])
+    assert found.endswith(b"b\xff.txt: opened found readable writable\n")
 
 
 def test_a_terminal_is_one_to_the_program(build):

@@ -325,6 +325,15 @@ def test_a_dot_behind_a_link_into_another_directory(raw, tmp_path):
     assert found == [0, -E.EINVAL]
 
 
+def test_names_are_bytes(raw, tmp_path):
+    name = "'b\udcff.txt"
+    found, _ = raw([34, HERE, "'d\udcfe", 0o777], [49, "'d\udcfe"], [56, HERE, name, 0o101, 0o600], [64, 3, "'x", 1],
+                   [38, HERE, name, HERE, "'c\udcff"], [48, HERE, "'/w/d\udcfe/c\udcff", 0], [17, "$", 100],
+                   dirs={"/w": tmp_path})  # fmt: skip
+    assert found == [0, 0, 3, 1, 0, 0, 6]
+    assert (tmp_path / "d\udcfe" / "c\udcff").read_bytes() == b"x"
+
+
 def test_appending(raw, tmp_path):
     (tmp_path / "f").write_bytes(b"12345")
     found, _ = raw([56, HERE, "'f", 2], [25, 3, 4, os.O_APPEND], [64, 3, "'ab", 2], [25, 3, 3], [62, 3, 0, 0],
