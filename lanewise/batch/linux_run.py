@@ -19,7 +19,7 @@ from lanewise.arm64.linux.run import MEMORY
 from lanewise.arm64.linux.wave import Start, Wave
 from lanewise.batch.backlog import Backlog
 from lanewise.batch.linux_remarks import MORE_MEMORY, Remarks, described
-from lanewise.batch.linux_streams import HostInput, HostOutput
+from lanewise.batch.linux_streams import HostOutput, host_input
 from lanewise.batch.running import CUT_OFF_BY, DEVICE_FAILED, INTERRUPTED, LANE_FAILED, TIMED_OUT
 from lanewise.batch.spec import LaneOutcome, Results, Task
 from lanewise.batch.streams import StoppedError
@@ -170,7 +170,7 @@ class LinuxRun:
     def _streams(self, stdin: bytes | None) -> tuple[Opened, Sink, Sink]:
         """Standard input, output and error of a lane."""
         kept = Kept(_NO_LIMIT if self.task.limits.output is None else self.task.limits.output)
-        source = HostInput(self._stopping) if stdin is None else Source(stdin)
+        source = host_input(self._stopping) if stdin is None else Source(stdin)
         if self.task.streaming:
             return source, HostOutput(1, kept, self._stopping), HostOutput(2, kept, self._stopping)
         return source, KeptOutput(kept, self.backlog), KeptOutput(kept, self.backlog)

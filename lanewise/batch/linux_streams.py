@@ -4,21 +4,62 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 
 from lanewise.arm64.linux.opened import READABLE, WRITABLE, Kept, Opened, Sink
 from lanewise.arm64.linux.status import PIPE, Status
-from lanewise.batch.streams import input_comes, is_terminal, read_through, write_through
+from lanewise.batch.streams import input_comes, input_descriptor, is_terminal, read_through, write_through
 from lanewise.host.reply import failure
 
 
 def _status_of(terminal: int | None) -> Status:
-    """A program only wants to know if somebody watches: files and pipes of the host are all pipes to it."""
+    """Of output, a program only wants to know if somebody watches: files and pipes of the host are all pipes to it."""
     return PIPE if terminal is None else Status.of(os.fstat(terminal))
 
 
-class HostInput(Opened):
+def host_input(stopping: Callable[[], bool]) -> Opened:
     """Standard input, of which only what is asked for is read."""
+    with suppress(OSError):
+        number = input_descriptor()
+        if stat.S_ISREG(os.fstat(number).st_mode):
+            return FileInput(number)
+    return HostInput(stopping)
+
+
+class FileInput(Opened):
+    """Standard input that is a file. Its position is that of the host, so that whoever reads it next goes on there.
+
+    It has no `descriptor`: modes, owners and times are changed in directories that were given.
+    """
+
+    mappable = True
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def read(self, count: int) -> bytes:
+        return os.read(self._number, count)
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        return os.pread(self._number, count, offset)
+
+    def write_at(self, data: bytes, offset: int) -> int:
+        raise failure(errno.EBADF)
+
+    def seek(self, offset: int, whence: int) -> int:
+        return os.lseek(self._number, offset, whence)
+
+    def status(self) -> Status:
+        return Status.of(os.fstat(self._number))
+
+    def sync(self) -> None:
+        """The program has changed nothing."""
+
+
+class HostInput(Opened):
+    """Standard input that comes in time: a pipe or a terminal."""
 
     from_outside = True
 

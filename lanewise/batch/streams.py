@@ -44,14 +44,14 @@ def write_through(stream: int, data: bytes, stopping: Callable[[], bool]) -> int
 
 def read_through(room: int, stopping: Callable[[], bool]) -> bytes:
     """What comes next on the standard input, which is waited for; OSError with EBADF if there is none."""
-    number = _input()
+    number = input_descriptor()
     input_comes(None, stopping)
     return os.read(number, room)
 
 
 def input_comes(seconds: float | None, stopping: Callable[[], bool]) -> bool:
     """Whether there is something to read on the standard input within this time, or ever."""
-    number = _input()
+    number = input_descriptor()
     until = None if seconds is None else time.monotonic() + seconds
     while True:
         left = STEP if until is None else min(STEP, max(0.0, until - time.monotonic()))
@@ -63,7 +63,8 @@ def input_comes(seconds: float | None, stopping: Callable[[], bool]) -> bool:
             return False
 
 
-def _input() -> int:
+def input_descriptor() -> int:
+    """The standard input; OSError with EBADF if there is none."""
     try:
         return sys.stdin.fileno()
     except (OSError, ValueError, AttributeError):

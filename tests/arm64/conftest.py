@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,15 @@ def _need(tool):
 
 @pytest.fixture(scope="session")
 def qemu():
-    """Runs a program elsewhere: arguments (the name first), standard input, directory, environment."""
+    """Runs a program elsewhere: arguments (the name first), standard input or its path, directory, environment."""
     path = _need("qemu-aarch64")
 
     def run(program, argv, stdin=b"", cwd=None, env=None):
         command = [path, "-0", argv[0], str(program), *argv[1:]]
-        done = subprocess.run(command, input=stdin, capture_output=True, cwd=cwd, env=env or {}, timeout=60)
+        with ExitStack() as files:
+            is_path = isinstance(stdin, Path)
+            given = {"stdin": files.enter_context(stdin.open("rb"))} if is_path else {"input": stdin}
+            done = subprocess.run(command, **given, capture_output=True, cwd=cwd, env=env or {}, timeout=60)
         own = b"qemu: uncaught target signal"
         stderr = b"".join(line for line in done.stderr.splitlines(True) if not line.startswith(own))
         return done.returncode, done.stdout, stderr

@@ -38,6 +38,13 @@ def test_standard_input(build, qemu, stdin):
     assert outcome(program, ["lines"], stdin=stdin) == qemu(program, ["lines"], stdin=stdin)
 
 
+def test_standard_input_that_is_given_is_a_file(build, qemu, tmp_path):
+    (tmp_path / "input").write_bytes(TEXT)
+    here = outcome(build("seeks"), ["seeks"], stdin=TEXT)
+    assert here == qemu(build("seeks"), ["seeks"], stdin=tmp_path / "input")
+    assert here[1].startswith(b"a file of %d\n" % len(TEXT))
+
+
 def test_memory(build, qemu):
     program = build("memory")
     assert outcome(program, ["memory"]) == qemu(program, ["memory"])

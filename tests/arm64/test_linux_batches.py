@@ -92,6 +92,29 @@ def test_input_is_read_when_it_is_asked_for(build):
     lines.close()
 
 
+def test_input_from_a_file_is_a_file_and_read_on_by_others(build, qemu, tmp_path):
+    (tmp_path / "input").write_bytes(b"".join(b"line %d\n" % number for number in range(2000)))
+    with open(tmp_path / "input", "rb", buffering=0) as file:
+        process = started(build("seeks"), stdin=file, stdout=subprocess.PIPE)
+        out = process.communicate(timeout=60)[0]
+        assert file.tell() == 1
+    assert (process.returncode, out, b"") == qemu(build("seeks"), ["seeks"], stdin=tmp_path / "input")
+
+
+def test_input_from_a_pipe_stays_one(build, qemu):
+    process = started(build("seeks"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    out = process.communicate(b"some words\n", timeout=60)[0]
+    assert (process.returncode, out, b"") == qemu(build("seeks"), ["seeks"], stdin=b"some words\n")
+
+
+def test_each_lane_moves_by_itself_in_what_all_are_given(build, capfd, qemu, few, tmp_path):
+    (tmp_path / "input").write_bytes(b"one\ntwo\nthree\n")
+    wanted = qemu(build("seeks"), ["seeks"], stdin=tmp_path / "input")[1].decode()
+    for words in (("--stdin", tmp_path / "input", "--lanes", 6), ("--each-file", tmp_path / "input*", "--stdin", "{}")):
+        status, out, _ = run(capfd, "--quiet", *words, build("seeks"))
+        assert (status, out) == (0, wanted * (6 if "--lanes" in words else 1))
+
+
 def test_a_file_whose_name_is_not_utf_8(build, capfd, tmp_path):
     (tmp_path / "b\udcff.txt").write_text("x")
     _, out, _ = run(capfd, "--json", "--each-file", tmp_path / "*.txt", build("opens"), "{}")

@@ -8,7 +8,7 @@ import os
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.elf import PAGE
 from lanewise.arm64.linux.heap import pages
-from lanewise.arm64.linux.opened import Device, HostFile, Opened
+from lanewise.arm64.linux.opened import Device, Opened
 from lanewise.arm64.linux.process import Process
 from lanewise.host.reply import failure
 
@@ -52,7 +52,7 @@ def mmap(p: Process, address: int, count: int, protection: int, flags: int, fd: 
     return found
 
 
-def _fill(p: Process, address: int, count: int, file: HostFile, offset: int) -> None:
+def _fill(p: Process, address: int, count: int, file: Opened, offset: int) -> None:
     """Set memory to what is in a file; what is behind its end stays 0."""
     at = 0
     while at < count:
@@ -70,11 +70,11 @@ def _check_size(p: Process, count: int) -> None:
         raise failure(errno.ENOMEM)
 
 
-def _file(opened: Opened) -> HostFile | None:
+def _file(opened: Opened) -> Opened | None:
     """A file whose content can be in memory; none for the device whose content is 0, ENODEV for all others."""
     if isinstance(opened, Device) and opened.is_zero:
         return None
-    if not isinstance(opened, HostFile):
+    if not opened.mappable:
         raise failure(errno.ENODEV)
     if opened.flags & _ACCESS == os.O_WRONLY:
         raise failure(errno.EACCES)

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from select import POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM
 
-from lanewise.arm64.linux.status import DIRECTORY, PIPE, Status, device
+from lanewise.arm64.linux.status import DIRECTORY, PIPE, Status, device, known_file
 from lanewise.host.reply import failure
 
 _DIRENT = struct.Struct("<QqHB")
@@ -64,6 +64,8 @@ class Opened:
     """The descriptor of the host, if this is its terminal."""
     from_outside = False
     """Whether others than the program may write what it reads."""
+    mappable = False
+    """Whether its content can be in memory, as that of regular files can."""
 
     def read(self, count: int) -> bytes:
         """Read on; nothing at the end."""
@@ -122,16 +124,44 @@ class Opened:
 
 
 class Source(Opened):
-    """Standard input, which is known before."""
+    """Standard input that is known before: a file, in which each program has a position of its own."""
+
+    mappable = True
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._at = 0
 
     def read(self, count: int) -> bytes:
-        found = self._content[self._at : self._at + count]
+        found = self.read_at(count, self._at)
         self._at += len(found)
         return found
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        return self._content[offset : offset + count]
+
+    def write_at(self, data: bytes, offset: int) -> int:
+        raise failure(errno.EBADF)
+
+    def seek(self, offset: int, whence: int) -> int:
+        at = offset + _whence(whence, self._at, len(self._content))
+        if not 0 <= at < 1 << 63:
+            raise failure(errno.EINVAL)
+        self._at = at
+        return at
+
+    def status(self) -> Status:
+        return known_file(len(self._content))
+
+    def sync(self) -> None:
+        """Nothing changes it."""
+
+
+def _whence(whence: int, now: int, end: int) -> int:
+    """Where a file is moved from."""
+    if not 0 <= whence <= 2:
+        raise failure(errno.EINVAL)
+    return (0, now, end)[whence]
 
 
 class Kept:
@@ -257,6 +287,7 @@ class HostFile(Opened):
     """A regular file of the host."""
 
     descriptor: int
+    mappable = True
 
     def __init__(self, descriptor: int, flags: int) -> None:
         self.descriptor = descriptor

@@ -15,6 +15,9 @@ _STATFS = struct.Struct("<7q8x3q32x")
 _PLAIN = 0xEF53
 """The kind of file system that all are told to be: that of ext4, as nothing is special about one."""
 _NAME_BYTES = 255
+_KNOWN = 2
+"""The inode of such a file, which programs compare with that of what they write to."""
+_SECTOR = 512
 _SECOND = 1_000_000_000
 
 
@@ -63,6 +66,11 @@ class Status:
 PIPE = Status(stat.S_IFIFO | 0o600)
 DIRECTORY = Status(stat.S_IFDIR | 0o555, links=2)
 """A directory that only leads to those that were given."""
+
+
+def known_file(size: int) -> Status:
+    """A file that is no file of the host, and is only read."""
+    return Status(stat.S_IFREG | 0o444, size, _KNOWN, blocks=-(-size // _SECTOR))
 
 
 def device(minor: int) -> Status:
