@@ -36,7 +36,7 @@ WORD = 1 << 64
 _SECOND = 1_000_000_000
 _NOW, _KEEP = (1 << 30) - 1, (1 << 30) - 2
 """In the place of nanoseconds, to the C library: the time of day, and no change."""
-_NO_FOLLOW = 0x100
+_NO_FOLLOW, _NOWHERE = 0x100, -100
 
 _KINDS = {
     stat.S_IFREG: REGULAR_FILE,
@@ -89,8 +89,9 @@ def check_times(flags: int) -> None:
         raise failure(errno.EINVAL)
 
 
-def set_times(descriptor: int, name: bytes | None, access: int, change: int, flags: int) -> None:
-    """Set the times of an open file, or of what has a name in an open directory, be it a symbolic link.
+def set_times(descriptor: int | None, name: bytes | None, access: int, change: int, flags: int) -> None:
+    """Set the times of an open file, or of what has a name in an open directory, be it a symbolic link; or of what a
+    whole path leads to, where there is no descriptor.
 
     Python cannot leave one time as it is, so the C library is asked. The flags must have been checked.
     """
@@ -100,6 +101,8 @@ def set_times(descriptor: int, name: bytes | None, access: int, change: int, fla
     )
     if name is None:
         failed = _libc.futimens(descriptor, times)
+    elif descriptor is None:
+        failed = _libc.utimensat(_NOWHERE, name, times, 0)
     else:
         failed = _libc.utimensat(descriptor, name, times, _NO_FOLLOW)
     if failed:

@@ -334,6 +334,29 @@ def test_names_are_bytes(raw, tmp_path):
     assert (tmp_path / "d\udcfe" / "c\udcff").read_bytes() == b"x"
 
 
+def test_room_on_the_disk(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"x")
+    found, _ = raw(
+        [56, HERE, "'f", 2], [47, 3, 0, 5, 10_000], [62, 3, 0, 2],
+        [47, 3, 1, 0, 10], [47, 3, 0, 0, 0], [47, 3, 0, -1, 5],
+        [56, HERE, "'f", 0], [47, 4, 0, 0, 10], [47, 4, 1, 0, 10], [47, 1, 0, 0, 10], [56, HERE, "'/dev/null", 2],
+        [47, 5, 0, 0, 10], dirs={"/w": tmp_path},
+    )  # fmt: skip
+    assert found == [3, 0, 10_005, -E.EOPNOTSUPP, -E.EINVAL, -E.EINVAL, 4, -E.EBADF, -E.EBADF, -E.ESPIPE, 5, -E.ENODEV]
+
+
+def test_above_the_directories_that_are_given(raw, tmp_path):
+    found, done = raw(
+        [43, "'/", "$"], [43, "'/a", "$"], [43, "'/dev/null", "$"], [64, 1, "$", 8], [33, HERE, "'/", 0o600],
+        [34, HERE, "'/a", 0o700], [35, HERE, "'/a", 0x200], [35, HERE, "'/", 0], [36, "'x", HERE, "'/a"],
+        [56, HERE, "'/a", 0o10000000], [44, 3, "$"], [80, 3, "$"], [52, 3, 0o700], [61, 3, "$", 100],
+        [54, 3, "'", -1, -1, 0x1000], dirs={"/a/w": tmp_path},
+    )  # fmt: skip
+    assert found == [0, 0, 0, 8, -E.EEXIST, -E.EEXIST, -E.EBUSY, -E.EISDIR, -E.EEXIST,
+                     3, 0, 0, -E.EBADF, -E.EBADF, -E.EPERM]  # fmt: skip
+    assert done.stdout == struct.pack("<q", 0xEF53)
+
+
 def test_appending(raw, tmp_path):
     (tmp_path / "f").write_bytes(b"12345")
     found, _ = raw([56, HERE, "'f", 2], [25, 3, 4, os.O_APPEND], [64, 3, "'ab", 2], [25, 3, 3], [62, 3, 0, 0],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 from fcntl import ioctl as host_ioctl
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.memory import MOST_MOVED
-from lanewise.arm64.linux.opened import PipeEnd
+from lanewise.arm64.linux.opened import HostFile, PipeEnd
 from lanewise.arm64.linux.process import MOST_FILES, Process
 from lanewise.arm64.linux.status import as_statfs
 from lanewise.host.reply import failure
@@ -17,6 +18,7 @@ from lanewise.host.reply import failure
 _MOST_PARTS = 1024
 _CLOEXEC = 0o2000000
 _DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _GETLK, _SETLK, _SETLKW, _DUPFD_CLOEXEC = 0, 1, 2, 3, 4, 5, 6, 7, 1030
+_OF_PATHS = _DUPFD, _GETFD, _SETFD, _GETFL, _DUPFD_CLOEXEC
 _FIONBIO = 0x5421
 _TERMINAL = {0x5401: 36, 0x5402: 36, 0x5403: 36, 0x5404: 36, 0x5413: 8}
 """TCGETS, TCSETS, TCSETSW, TCSETSF and TIOCGWINSZ with the bytes of what they give or take, the same as on the host."""
@@ -179,16 +181,25 @@ def ftruncate(p: Process, fd: int, size: int) -> int:
 
 
 @call(47)
-def fallocate(p: Process, fd: int) -> int:
-    """Room on the disk, which nobody has ahead of what is written; C libraries write zeros then."""
-    p.opened(integer(fd))
-    raise failure(errno.EOPNOTSUPP)
+def fallocate(p: Process, fd: int, mode: int, offset: int, count: int) -> int:
+    """Room on the disk ahead of what is written; no holes and nothing else that modes are for."""
+    opened = p.opened(integer(fd))
+    if long(offset) < 0 or long(count) <= 0:
+        raise failure(errno.EINVAL)
+    if opened.flags & os.O_ACCMODE == os.O_RDONLY:
+        raise failure(errno.EBADF)
+    if integer(mode):
+        raise failure(errno.EOPNOTSUPP)
+    if not isinstance(opened, HostFile):
+        raise failure(errno.ESPIPE if stat.S_ISFIFO(opened.status().mode) else errno.ENODEV)
+    os.posix_fallocate(opened.descriptor, offset, count)
+    return 0
 
 
 @call(44)
 def fstatfs(p: Process, fd: int, address: int) -> int:
     """What there is to say of where a descriptor's content is kept."""
-    descriptor = p.opened(integer(fd)).descriptor
+    descriptor = p.stands_for(integer(fd)).descriptor
     p.memory.write(address, as_statfs(None if descriptor is None else os.fstatvfs(descriptor)))
     return 0
 
@@ -234,13 +245,13 @@ def close_range(p: Process, first: int, last: int, flags: int) -> int:
 @call(23)
 def dup(p: Process, fd: int) -> int:
     """Another descriptor for the same."""
-    return p.put(p.opened(integer(fd)))
+    return p.put(p.stands_for(integer(fd)))
 
 
 @call(24)
 def dup3(p: Process, old: int, new: int, flags: int) -> int:
     """A certain descriptor for the same."""
-    opened, number = p.opened(integer(old)), integer(new)
+    opened, number = p.stands_for(integer(old)), integer(new)
     if integer(old) == number:
         raise failure(errno.EINVAL)
     if not 0 <= number < MOST_FILES:
@@ -254,7 +265,7 @@ def dup3(p: Process, old: int, new: int, flags: int) -> int:
 def fcntl(p: Process, fd: int, command: int, word: int) -> int:
     """Copies and flags of a descriptor. Locks are always had: nobody else is there."""
     number, command = integer(fd), integer(command)
-    opened = p.opened(number)
+    opened = p.stands_for(number) if command in _OF_PATHS else p.opened(number)
     if command in (_DUPFD, _DUPFD_CLOEXEC):
         if not 0 <= integer(word) < MOST_FILES:
             raise failure(errno.EINVAL)
@@ -323,7 +334,7 @@ def pipe2(p: Process, address: int, flags: int) -> int:
 @call(80)
 def fstat(p: Process, fd: int, address: int) -> int:
     """What there is to say of a descriptor."""
-    p.memory.write(address, p.opened(integer(fd)).status().as_stat())
+    p.memory.write(address, p.stands_for(integer(fd)).status().as_stat())
     return 0
 
 

@@ -17,6 +17,8 @@ _SHARED, _PRIVATE, _SHARED_CHECKED = 1, 2, 3
 _KIND, _FIXED, _ANONYMOUS, _NOREPLACE = 0xF, 0x10, 0x20, 0x100000
 _MAYMOVE = 1
 _DONTNEED = 4
+_MSYNC, _MSYNC_NOW = 7, 5
+"""Flags of msync, and those two of them that exclude each other."""
 _ACCESS = 3
 _STEP = 1 << 20
 """Bytes of a file that are on their way at once."""
@@ -108,8 +110,10 @@ def mprotect(p: Process, address: int, count: int) -> int:
 
 
 @call(227)
-def msync(p: Process, address: int, count: int) -> int:
+def msync(p: Process, address: int, count: int, flags: int) -> int:
     """Nothing that is written to memory comes into a file."""
+    if flags & 0xFFFFFFFF & ~_MSYNC or flags & _MSYNC_NOW == _MSYNC_NOW:
+        raise failure(errno.EINVAL)
     return mprotect(p, address, count)
 
 

@@ -193,11 +193,13 @@ class Mounts:
             return _whole((*found.mount, *place.way))
 
     @contextmanager
-    def place(self, here: bytes, path: bytes, *, follow: bool = False, keep_slash: bool = False) -> Iterator[Place]:
-        """A name in an open directory, for what changes directories; EACCES above those that were given."""
+    def place(
+        self, here: bytes, path: bytes, *, follow: bool = False, keep_slash: bool = False, above: int = errno.EACCES
+    ) -> Iterator[Place]:
+        """A name in an open directory, for what changes directories; `above` those that were given it is an error."""
         found = self.find(here, path, follow or (path.endswith(b"/") and not keep_slash))
         if isinstance(found, Between):
-            raise failure(errno.EACCES)
+            raise failure(above)
         with walk(found.root, found.path, follow=follow, keep_slash=keep_slash) as place:
             yield place
 
@@ -216,6 +218,10 @@ class Mounts:
             yield b"/proc/self/fd/%d" % descriptor
         finally:
             os.close(descriptor)
+
+    def is_above(self, here: bytes, path: bytes) -> bool:
+        """Whether a path leads to a directory above those that were given."""
+        return isinstance(self.find(here, path, follow=True), Between)
 
     def status(self, here: bytes, path: bytes, follow: bool) -> Status:
         """What there is to say of a path."""
@@ -241,7 +247,8 @@ class Mounts:
         kind = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(kind):
             return Directory(_whole(way), descriptor)
-        if not stat.S_ISREG(kind):  # devices and pipes of the host are not what a directory was given for
+        # Devices and pipes of the host are not what a directory was given for.
+        if not stat.S_ISREG(kind) and not (flags & os.O_PATH and stat.S_ISLNK(kind)):
             os.close(descriptor)
             raise failure(errno.EACCES)
         return HostFile(descriptor, flags & (_ACCESS | os.O_APPEND))

@@ -8,7 +8,7 @@ import os
 import stat
 import struct
 from collections.abc import Callable
-from select import POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM
+from select import POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLRDNORM, POLLWRNORM
 
 from lanewise.arm64.linux.status import DIRECTORY, PIPE, Status, device, known_file
 from lanewise.host.reply import failure
@@ -121,6 +121,25 @@ class Opened:
 
     def close(self) -> None:
         """The last one who had it open has closed it."""
+
+
+class OnlyPath(Opened):
+    """What was opened by O_PATH: it stands for where a path leads, and nobody reads, writes or changes it by this."""
+
+    flags = os.O_PATH
+
+    def __init__(self, opened: Opened) -> None:
+        self.path, self.descriptor = opened.path, opened.descriptor
+        self._opened = opened
+
+    def status(self) -> Status:
+        return self._opened.status()
+
+    def ready(self) -> int:
+        return POLLNVAL
+
+    def close(self) -> None:
+        self._opened.close()
 
 
 class Source(Opened):

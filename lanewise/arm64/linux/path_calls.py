@@ -8,20 +8,24 @@ import stat
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.mounts import last_part
+from lanewise.arm64.linux.opened import OnlyPath, Opened
 from lanewise.arm64.linux.process import Process
 from lanewise.arm64.linux.status import Status, as_statfs
 from lanewise.host.reply import failure
 
 _FLAGS = {
     0o100: os.O_CREAT, 0o200: os.O_EXCL, 0o1000: os.O_TRUNC, 0o2000: os.O_APPEND, 0o40000: os.O_DIRECTORY,
-    0o100000: os.O_NOFOLLOW,
+    0o100000: os.O_NOFOLLOW, 0o10000000: os.O_PATH,
 }  # fmt: skip
 """Flags of open on AArch64, and what the host calls them; others make no difference here."""
 _ACCESS, _CLOEXEC, _PATH, _TMPFILE = 0o3, 0o2000000, 0o10000000, 0o20000000
+_WITH_PATH = 0o40000 | 0o100000 | _CLOEXEC | _PATH
+"""Flags that mean something where only a path is wanted: a directory, no link, and these two."""
 _NOFOLLOW, _REMOVEDIR, _EMPTY_PATH = 0x100, 0x200, 0x1000
 _NOREPLACE = 1
 _NOT_REMOVED = {b".": errno.EINVAL, b"..": errno.ENOTEMPTY}
 """What Linux says to who would remove a directory by a name that is not its own."""
+_NOT_MADE = stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK, stat.S_IFDIR
 _SELF = b"/proc/self/exe"
 
 
@@ -29,22 +33,22 @@ _SELF = b"/proc/self/exe"
 def openat(p: Process, directory: int, path: int, flags: int, mode: int) -> int:
     """Open a file, a directory, or one of the devices."""
     name = p.path(path)
-    found = p.device(name)
+    if flags & _PATH:
+        flags &= _WITH_PATH
+    found: Opened | None = p.device(name)
     if found is None:
         if flags & _TMPFILE:
             raise failure(errno.EOPNOTSUPP)
-        wanted = os.O_RDONLY if flags & _PATH else flags & _ACCESS
-        wanted |= sum(host for guest, host in _FLAGS.items() if flags & guest)
-        base = p.base(integer(directory), name)
-        return p.put(p.mounts.open(base, name, wanted, mode & 0o777 & ~p.umask), close_on_exec=bool(flags & _CLOEXEC))
-    return p.put(found, close_on_exec=bool(flags & _CLOEXEC))
+        wanted = flags & _ACCESS | sum(host for guest, host in _FLAGS.items() if flags & guest)
+        found = p.mounts.open(p.base(integer(directory), name), name, wanted, mode & 0o777 & ~p.umask)
+    return p.put(OnlyPath(found) if flags & _PATH else found, close_on_exec=bool(flags & _CLOEXEC))
 
 
 def _status(p: Process, directory: int, path: int, flags: int) -> Status:
     name = p.path(path) if path else b""
     if not name and flags & _EMPTY_PATH:
         number = integer(directory)
-        return p.mounts.status(p.here, b".", True) if number == -100 else p.opened(number).status()
+        return p.mounts.status(p.here, b".", True) if number == -100 else p.stands_for(number).status()
     found = p.device(name)
     if found is not None:
         return found.status()
@@ -68,8 +72,10 @@ def statx(p: Process, directory: int, path: int, flags: int, mask: int, address:
 @call(43)
 def statfs(p: Process, path: int, address: int) -> int:
     """What there is to say of where a file is kept."""
-    with p.mounts.held(p.here, p.path(path), follow=True) as held:
-        found = os.statvfs(held)
+    name, found = p.path(path), None
+    if p.device(name) is None and not p.mounts.is_above(p.here, name):
+        with p.mounts.held(p.here, name, follow=True) as held:
+            found = os.statvfs(held)
     p.memory.write(address, as_statfs(found))
     return 0
 
@@ -121,10 +127,15 @@ def readlinkat(p: Process, directory: int, path: int, address: int, count: int) 
 def mknodat(p: Process, directory: int, path: int, mode: int) -> int:
     """Make an empty file; pipes and devices are not for programs to make."""
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        raise failure(errno.EPERM)
+        raise failure(errno.EPERM if stat.S_IFMT(mode) in _NOT_MADE else errno.EINVAL)
     name = p.path(path)
-    wanted = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    p.mounts.open(p.base(integer(directory), name), name, wanted, mode & 0o777 & ~p.umask).close()
+    with p.mounts.place(p.base(integer(directory), name), name, keep_slash=True, above=errno.EEXIST) as place:
+        if place.itself:
+            raise failure(errno.EEXIST)
+        if place.slash:
+            _refuse_existing(place.directory, place.name)
+            raise failure(errno.ENOENT)
+        os.mknod(place.name, stat.S_IFREG | mode & 0o777 & ~p.umask, dir_fd=place.directory)
     return 0
 
 
@@ -132,7 +143,7 @@ def mknodat(p: Process, directory: int, path: int, mode: int) -> int:
 def mkdirat(p: Process, directory: int, path: int, mode: int) -> int:
     """Make a directory."""
     name = p.path(path)
-    with p.mounts.place(p.base(integer(directory), name), name, keep_slash=True) as place:
+    with p.mounts.place(p.base(integer(directory), name), name, keep_slash=True, above=errno.EEXIST) as place:
         if place.itself:
             raise failure(errno.EEXIST)
         os.mkdir(place.name, mode & 0o1777 & ~p.umask, dir_fd=place.directory)
@@ -144,9 +155,10 @@ def unlinkat(p: Process, directory: int, path: int, flags: int) -> int:
     """Remove a file or an empty directory."""
     name = p.path(path)
     removes = bool(flags & _REMOVEDIR)
-    with p.mounts.place(p.base(integer(directory), name), name, keep_slash=removes) as place:
+    above = errno.EBUSY if removes else errno.EISDIR
+    with p.mounts.place(p.base(integer(directory), name), name, keep_slash=removes, above=above) as place:
         if place.itself:
-            raise failure(_NOT_REMOVED.get(last_part(name), errno.EBUSY) if removes else errno.EISDIR)
+            raise failure(_NOT_REMOVED.get(last_part(name), above) if removes else above)
         (os.rmdir if removes else os.unlink)(place.name, dir_fd=place.directory)
     return 0
 
@@ -163,9 +175,10 @@ def renameat2(p: Process, old_directory: int, old: int, new_directory: int, new:
     source, target = p.path(old), p.path(new)
     if flags & ~_NOREPLACE:
         raise failure(errno.EINVAL)
+    old_base, new_base = p.base(integer(old_directory), source), p.base(integer(new_directory), target)
     with (
-        p.mounts.place(p.base(integer(old_directory), source), source, keep_slash=True) as from_,
-        p.mounts.place(p.base(integer(new_directory), target), target, keep_slash=True) as into,
+        p.mounts.place(old_base, source, keep_slash=True, above=errno.EBUSY) as from_,
+        p.mounts.place(new_base, target, keep_slash=True, above=errno.EBUSY) as into,
     ):
         if from_.itself or into.itself:
             raise failure(errno.EBUSY)
@@ -194,7 +207,7 @@ def symlinkat(p: Process, content: int, directory: int, path: int) -> int:
     text, name = p.path(content), p.path(path)
     if text.startswith(b"/"):
         raise failure(errno.EPERM)
-    with p.mounts.place(p.base(integer(directory), name), name) as place:
+    with p.mounts.place(p.base(integer(directory), name), name, above=errno.EEXIST) as place:
         if place.itself:
             raise failure(errno.EEXIST)
         os.symlink(text, place.name, dir_fd=place.directory)
@@ -206,8 +219,8 @@ def linkat(p: Process, old_directory: int, old: int, new_directory: int, new: in
     """Give a file one more name."""
     source, target = p.path(old), p.path(new)
     with (
-        p.mounts.place(p.base(integer(old_directory), source), source) as from_,
-        p.mounts.place(p.base(integer(new_directory), target), target) as into,
+        p.mounts.place(p.base(integer(old_directory), source), source, above=errno.EPERM) as from_,
+        p.mounts.place(p.base(integer(new_directory), target), target, above=errno.EEXIST) as into,
     ):
         if from_.itself:
             raise failure(errno.EPERM)
@@ -256,7 +269,7 @@ def chdir(p: Process, path: int) -> int:
 @call(50)
 def fchdir(p: Process, fd: int) -> int:
     """Go to a directory that is open."""
-    found = p.opened(integer(fd)).path
+    found = p.stands_for(integer(fd)).path
     if not found:
         raise failure(errno.ENOTDIR)
     p.here = found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lanewise.arm64.linux.heap import Heap
 from lanewise.arm64.linux.memory import LaneMemory
 from lanewise.arm64.linux.mounts import Mounts
-from lanewise.arm64.linux.opened import NULL, RANDOM, ZERO, Device, Opened, Sink
+from lanewise.arm64.linux.opened import NULL, RANDOM, ZERO, Device, OnlyPath, Opened, Sink
 from lanewise.arm64.linux.signals import MOST_SIGNALS, Signals
 from lanewise.host.reply import failure
 
@@ -74,7 +74,14 @@ class Process:
     # --- descriptors -------------------------------------------------------------------------------------------------
 
     def opened(self, number: int) -> Opened:
-        """What a descriptor stands for; EBADF if nothing."""
+        """What is open by a descriptor; EBADF if nothing is, or only a path."""
+        found = self.stands_for(number)
+        if isinstance(found, OnlyPath):
+            raise failure(errno.EBADF)
+        return found
+
+    def stands_for(self, number: int) -> Opened:
+        """The same, even if it is only a path (O_PATH), for calls that neither read nor change it."""
         try:
             return self.files[number].opened
         except KeyError:
@@ -94,7 +101,7 @@ class Process:
 
     def drop(self, number: int) -> None:
         """Close a descriptor."""
-        opened = self.opened(number)
+        opened = self.stands_for(number)
         del self.files[number]
         opened.users -= 1
         if not opened.users:
@@ -115,10 +122,12 @@ class Process:
         return found
 
     def base(self, directory: int, path: bytes) -> bytes:
-        """The directory that a path starts from."""
+        """The directory that a path starts from; ENOENT for an empty path, wherever from."""
+        if not path:
+            raise failure(errno.ENOENT)
         if directory == AT_FDCWD or path.startswith(b"/"):
             return self.here
-        found = self.opened(directory).path
+        found = self.stands_for(directory).path
         if not found:
             raise failure(errno.ENOTDIR)
         return found
@@ -133,7 +142,7 @@ class Process:
             return Device(ZERO, bytes)
         return Device(RANDOM, self.random) if path in (b"/dev/urandom", b"/dev/random") else None
 
-    # --- the end -----------------------------------------------------------------------------------------------------
+    # --- signals and the end ------------------------------------------------------------------------------------------
 
     def send(self, signal: int) -> None:
         """A signal, which ends the program unless it is ignored or blocked; 0 is none."""
@@ -141,6 +150,12 @@ class Process:
             raise failure(errno.EINVAL)
         if signal and self.signals.come(signal):
             self.end(Ending("signal", signal=signal))
+
+    def block(self, mask: int) -> None:
+        """Have these signals wait, and no others; one of those that did may end the program."""
+        ends = self.signals.block(mask)
+        if ends is not None:
+            self.end(Ending("signal", signal=ends))
 
     def end(self, ending: Ending) -> None:
         """No more of it runs; what it has open is closed."""
