@@ -79,6 +79,20 @@ def test_select(build, qemu):
     assert outcome(program, ["selects"]) == qemu(program, ["selects"])
 
 
+@pytest.mark.parametrize("how", ["p", "pn", "p0", "pi", "s", "sn", "s0", "si"])
+def test_signals_that_are_let_through_while_it_waits(build, qemu, how):
+    program = build("masks")
+    here = outcome(program, ["masks", how])
+    assert here == qemu(program, ["masks", how])
+    assert here[0] == (0 if "i" in how else -10)
+
+
+@pytest.mark.parametrize("how", ["pr", "sr", "prn", "srn"])
+def test_what_is_ready_at_once_comes_before_signals(build, how):
+    """As the kernel has it from 5.3 on; qemu lets them through."""
+    assert outcome(build("masks"), ["masks", how]) == (0, b"begin\n1\nwaiting 1, blocked 1\n", b"")
+
+
 @pytest.mark.parametrize("how", ["return", "exit", "_exit", "abort", "segfault", "illegal", "trap", "kill", "assert"])
 def test_endings(build, qemu, how):
     program = build("endings")
@@ -158,6 +172,15 @@ def test_a_directory_is_not_removed_or_moved_by_a_dot(build, qemu, tmp_path):
     program = build("dots")
     there, here = filled(tmp_path / "there"), filled(tmp_path / "here")
     assert outcome(program, ["dots"], dirs={"/home": here}) == qemu(program, ["dots"], cwd=there)
+    assert sorted(os.listdir(here)) == sorted(os.listdir(there))
+
+
+def test_what_is_not_quite_what_a_call_is_for(build, qemu, tmp_path):
+    program = build("refusals")
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    assert outcome(program, ["refusals"], dirs={"/home": here}) == qemu(program, ["refusals"], cwd=there)
     assert sorted(os.listdir(here)) == sorted(os.listdir(there))
 
 

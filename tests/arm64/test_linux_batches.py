@@ -107,6 +107,13 @@ def test_input_from_a_pipe_stays_one(build, qemu):
     assert (process.returncode, out, b"") == qemu(build("seeks"), ["seeks"], stdin=b"some words\n")
 
 
+def test_no_time_is_left_when_nothing_came_from_outside(build):
+    calls = ["=0", "=2000000", "=1", "72;1;$16;0;0;$;0", "64;1;$;16"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(build("raw"), *calls, **pipes) as process:
+        assert (process.stdout.read(), process.stderr.read()) == (bytes(16), b"0\n16\n")
+
+
 def test_each_lane_moves_by_itself_in_what_all_are_given(build, capfd, qemu, few, tmp_path):
     (tmp_path / "input").write_bytes(b"one\ntwo\nthree\n")
     wanted = qemu(build("seeks"), ["seeks"], stdin=tmp_path / "input")[1].decode()

@@ -6,6 +6,7 @@ MOST_SIGNALS = 64
 SIGKILL, SIGSTOP = 9, 19
 """What nobody can block or ignore."""
 ACTION_BYTES = 32
+SET_BYTES = 8
 _IGNORE = 1
 _IGNORED = {17, 18, 23, 28}
 """Signals that do nothing unless somebody wants them: CHLD, CONT, URG, WINCH."""
@@ -41,8 +42,15 @@ class Signals:
             self.waiting &= ~bit_of(signal)
 
     def _ends(self, signal: int) -> bool:
-        action = int.from_bytes(self.action(signal)[:8], "little")
+        action = self._wanted(signal)
         return action != _IGNORE and (action != 0 or signal not in _IGNORED)
+
+    def has_function(self, signal: int) -> bool:
+        """Whether the program wants a function called when it comes."""
+        return self._wanted(signal) > _IGNORE
+
+    def _wanted(self, signal: int) -> int:
+        return int.from_bytes(self.action(signal)[:8], "little")
 
     def come(self, signal: int) -> bool:
         """One has come; whether it ends the program. What is blocked waits, even if it would do nothing by now."""

@@ -60,18 +60,57 @@ def gettimeofday(p: Process, address: int, zone: int) -> int:
     return 0
 
 
-def seconds_of(p: Process, address: int, since: int = 0) -> float:
-    """How long to wait: what is there, less the time that it is by a clock where that is when it ends."""
+def nanoseconds_at(p: Process, address: int) -> int:
+    """How long to wait, which is there; EINVAL for what is no time."""
     seconds, nanoseconds = p.memory.words(address, "<qq")
     if seconds < 0 or not 0 <= nanoseconds < _SECOND:
         raise failure(errno.EINVAL)
-    return (seconds * _SECOND + nanoseconds - since) / 1e9
+    return seconds * _SECOND + nanoseconds
 
 
 def wait(p: Process, address: int, since: int = 0) -> int:
     """Let the answer wait for so long; or until then, less the time that it is by that clock."""
-    p.wake = time.monotonic() + seconds_of(p, address, since)
+    p.wake = time.monotonic() + (nanoseconds_at(p, address) - since) / 1e9
     return 0
+
+
+class Patience:
+    """How long a call waits at most, which its program finds at a place of its memory, and the rest of it there then.
+
+    What is over at once is left as it is.
+    """
+
+    def __init__(self, p: Process, address: int) -> None:
+        self._process, self._address = p, address
+        self._nanoseconds = nanoseconds_at(p, address)
+        self._since = time.monotonic_ns()
+
+    @classmethod
+    def at(cls, p: Process, address: int) -> Patience | None:
+        """None for one that waits for ever, if there is no such place."""
+        return cls(p, address) if address else None
+
+    @property
+    def seconds(self) -> float:
+        """How long it is in all."""
+        return self._nanoseconds / 1e9
+
+    def wait(self) -> None:
+        """Let the answer wait until the time is over."""
+        self._process.wake = self._since / 1e9 + self.seconds
+        self.over()
+
+    def over(self) -> None:
+        """Say that nothing is left."""
+        self._write(0)
+
+    def tell(self) -> None:
+        """Say how much is left."""
+        self._write(max(0, self._nanoseconds - (time.monotonic_ns() - self._since)))
+
+    def _write(self, left: int) -> None:
+        if self._nanoseconds:
+            self._process.memory.write_words(self._address, "<qq", *divmod(left, _SECOND))
 
 
 @call(101)
