@@ -125,6 +125,19 @@ def test_more_lanes_take_no_more_transfers(build, far, monkeypatch):
     assert counts[1] <= counts[0] + 10, counts  # lanes are not quite in step
 
 
+def test_what_calls_that_wait_read_comes_for_all_lanes_at_once(build, far, monkeypatch):
+    """Sets of descriptors, times and sets of signals; all are 0 there."""
+    monkeypatch.setattr(Slices, "adapt", lambda *given, **how: None)
+    calls = ["72;64;$;$256;$512;$768;0", "73;$;1;$256;$512;8", "137;$;0;$256;8", "98;$;0;0;$256", "133;$;8"]
+    counts = []
+    for lanes in (2, 40):
+        FarRunner.transfers = 0
+        result = run_linux(build("raw"), lanes=lanes, argv=["raw", *calls])
+        assert {(one.reason, one.stderr) for one in result} == {("waits for ever", b"0\n0\n-11\n-110\n")}
+        counts.append(FarRunner.transfers)
+    assert counts[1] <= counts[0] + 10, counts
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_what_was_written_is_seen_before_it_is_sent(far, seed):
     rng, size = random.Random(seed), 4096

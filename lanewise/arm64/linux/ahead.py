@@ -10,19 +10,25 @@ import struct
 from collections.abc import Sequence
 
 from lanewise.arm64.linux.memory import MOST_MOVED, STRING_STEP, LaneMemory
+from lanewise.arm64.linux.signals import ACTION_BYTES, SET_BYTES
 from lanewise.arm64.runners import Runner
 
 _PART = 16
 _MOST_PARTS = 64
 _MOST_AT_ONCE = 256 << 20
 """Bytes that are fetched for one round, and bytes that wait to be sent."""
-_PATH = STRING_STEP
+_PATH, _TIME, _SIGNALS, _DESCRIPTORS = STRING_STEP, 16, SET_BYTES, 128
 _READS = {
-    **dict.fromkeys((33, 34, 35, 36, 37, 38, 48, 53, 54, 56, 78, 79, 88, 276, 291, 439), (1, _PATH)),
-    **dict.fromkeys((43, 45, 49), (0, _PATH)),
-    98: (0, 4), 101: (0, 16), 115: (2, 16), 132: (0, 24), 134: (1, 32), 135: (1, 8),
+    **dict.fromkeys((33, 34, 35, 48, 53, 54, 56, 78, 79, 291, 439), ((1, _PATH),)),
+    **dict.fromkeys((37, 38, 276), ((1, _PATH), (3, _PATH))), 36: ((0, _PATH), (2, _PATH)),
+    **dict.fromkeys((43, 45, 49), ((0, _PATH),)), 88: ((1, _PATH), (2, 2 * _TIME)),
+    71: ((2, 8),), 285: ((1, 8), (3, 8)),
+    72: ((1, _DESCRIPTORS), (2, _DESCRIPTORS), (3, _DESCRIPTORS), (4, _TIME), (5, 16)), 73: ((2, _TIME), (3, _SIGNALS)),
+    98: ((0, 4), (3, _TIME)), 101: ((0, _TIME),), 115: ((2, _TIME),),
+    132: ((0, 24),), 133: ((0, _SIGNALS),), 134: ((1, ACTION_BYTES),), 135: ((1, _SIGNALS),),
+    137: ((0, _SIGNALS), (2, _TIME)),
 }  # fmt: skip
-"""Calls by their numbers, with the argument that is an address that they read from, and how many bytes."""
+"""Calls by their numbers, with the arguments that are addresses that they read from, and how many bytes."""
 _COUNTED = {**dict.fromkeys((64, 68), (1, 2, 1)), **dict.fromkeys((65, 66, 69, 70), (1, 2, _PART)), 73: (0, 1, 8)}
 """The same where another argument says how many there are, and of how many bytes each."""
 _GATHERING = frozenset((66, 70))
@@ -120,10 +126,8 @@ class Ahead:
         """Fetch what calls will read: the memory of each, its number, and its arguments."""
         wanted = []
         for memory, number, words in calls:
-            if number in _READS:
-                register, count = _READS[number]
-                wanted.append((memory, words[register], count))
-            elif number in _COUNTED:
+            wanted += [(memory, words[register], count) for register, count in _READS.get(number, ())]
+            if number in _COUNTED:
                 register, counted, each = _COUNTED[number]
                 wanted.append((memory, words[register], min(words[counted] * each, MOST_MOVED)))
         self._fetch(wanted)
