@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from lanewise.arm64.linux.call_names import shown_call
 from lanewise.arm64.linux.loading import STACK_PART
+from lanewise.arm64.linux.process import Process
 from lanewise.arm64.linux.result import Outcome, signal_name
 from lanewise.arm64.linux.wave import Wave
 from lanewise.arm64.machine import REASONS, RUNNING
@@ -33,11 +34,14 @@ def described(found: Outcome) -> tuple[str | None, str | None]:
 
 
 class Remarks:
-    """Calls that are not offered, and lanes that failed after memory was refused to them or off their stacks."""
+    """Calls that are not offered, lanes that failed after memory was refused to them or off their stacks, and those
+    that a signal ended which they had set a function for.
+    """
 
     def __init__(self, lanes: int) -> None:
         self._alone = lanes == 1
         self._unknown = Counter[int]()
+        self._functions = Counter[int]()
         self._refused = 0
         self._stack = 0
         self._looks = _MOST_LOOKS
@@ -49,10 +53,12 @@ class Remarks:
             if wave.is_off_its_stack(number):
                 self._stack = wave.layout.top - wave.layout.stack
 
-    def add(self, outcome: LaneOutcome, unknown: Mapping[int, int], refused: bool) -> None:
+    def add(self, outcome: LaneOutcome, unknown: Mapping[int, int], process: Process) -> None:
         """A lane has ended."""
         self._unknown.update(unknown)
-        self._refused += refused and not outcome.ok
+        self._refused += process.heap.refused and not outcome.ok
+        if outcome.signal is not None and process.signals.has_function(outcome.signal):
+            self._functions[outcome.signal] += 1
 
     def lines(self) -> list[str]:
         """Each remark is a sentence."""
@@ -62,6 +68,11 @@ class Remarks:
             named = ", ".join(f"{shown_call(one)} {_times(self._unknown[one])}" for one in numbers[:_MOST_NAMED])
             more = f" and {len(numbers) - _MOST_NAMED:,} others" if len(numbers) > _MOST_NAMED else ""
             found.append(f"the program made calls of the system that are not offered: {named}{more}; they gave ENOSYS")
+        for signal, count in sorted(self._functions.items()):
+            who = "the program, which" if self._alone else f"{count_of(count, 'lane')} that"
+            found.append(
+                f"{signal_name(signal)} ended {who} had set a function for it; functions for signals are never called"
+            )
         if self._refused:
             who = "the program" if self._alone else f"{count_of(self._refused, 'lane')} that failed"
             found.append(f"{who} wanted more memory than there was; give lanes more {MORE_MEMORY}")

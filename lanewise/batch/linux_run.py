@@ -188,7 +188,7 @@ class LinuxRun:
             self.backlog.take(len(found.stdout) + len(found.stderr))
         code, signal, ran = found.exit_code, found.signal, found.instructions
         outcome = LaneOutcome(first + number, code, trap, kind, seconds, found.stdout, found.stderr, signal, ran)
-        self._remarks.add(outcome, found.unknown_calls, wave.processes[number].heap.refused)
+        self._remarks.add(outcome, found.unknown_calls, wave.processes[number])
         return outcome
 
     def _cut_off(self, wave: Wave, left: list[int], first: int, seconds: float) -> list[LaneOutcome]:

@@ -190,6 +190,15 @@ def test_who_fails_for_want_of_memory_is_told_what_to_do(build, capfd):
     assert run(capfd, "--memory", "64M", build("wants"), 20 << 20) == (0, "there\n", "")
 
 
+def test_who_ends_by_a_signal_that_it_had_a_function_for_is_told_why(build, capfd):
+    wanted = "had set a function for it; functions for signals are never called\n"
+    assert (
+        run(capfd, build("handles"), 10)[2] == f"gpu-run: SIGUSR1\ngpu-run: SIGUSR1 ended the program, which {wanted}"
+    )
+    assert run(capfd, "--lanes", 3, build("handles"), 10)[2].endswith(f"gpu-run: SIGUSR1 ended 3 lanes that {wanted}")
+    assert run(capfd, build("handles"), 12) == (140, "", "gpu-run: SIGUSR2\n")
+
+
 def test_memory_may_be_more_than_a_module_can_have(build, capfd):
     if lw.device("cpu").properties.memory_bytes < 6 << 30:
         pytest.skip("this machine has no 6 GiB of memory")
