@@ -121,7 +121,7 @@ def test_a_program_that_cannot_run_is_refused_in_a_sentence(what, device):
         (b"", "the file is empty; was it written to the end?"),
         (b"\0asm\x0d\0\1\0rest", "this is a component (WASI 0.2, wasm32-wasip2); Lanewise runs core modules"),
         (b"(module)", "this is the text format; translate it with wat2wasm or wasm-tools parse"),
-        (b"\x7fELF\2\1\1\0", "this is an ELF file, a program or library for this machine"),
+        (b"\x7fELF\2\1\1\0", "this is an ELF file, a program or library in machine code"),
     ],
 )
 def test_what_is_no_module_is_recognised(data, message, device):
