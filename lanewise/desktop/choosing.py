@@ -132,6 +132,12 @@ def follow_choice(desk: Ptr[Desk], me: u32):
 
 
 @device
+def popup_left(desk: Ptr[Desk], popup: u32, corner: f32) -> f32:
+    """Where a popup begins on the screen: where its menu does, or as near to that as all of it can be seen."""
+    return min(max(corner, 0.0), max(f32(desk.width) - (desk.boxes + popup).width, 0.0))
+
+
+@device
 def popup_top(desk: Ptr[Desk], popup: u32, corner: f32) -> f32:
     """Where a popup begins on the screen: below its menu, above it where there is no room below, or else over it.
 

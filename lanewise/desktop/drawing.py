@@ -3,7 +3,7 @@
 from lanewise.desktop import numbers
 from lanewise.desktop.choosing import tell
 from lanewise.desktop.state import Desk
-from lanewise.lang import Ptr, device, f32, i32, u32
+from lanewise.lang import Ptr, device, f32, i32, rint, u32
 
 BEGUN, LED = 0.0, 1.0
 """The value of a notice: a stroke begins here, or comes here from where it was."""
@@ -56,8 +56,9 @@ def part_within(start: f32, end: f32, edge: f32) -> tuple[f32, f32]:
 def tell_place(desk: Ptr[Desk], me: u32, x: f32, y: f32, number: u32, value: f32):
     """Say where on canvas `me` the pointer is, in its own pixels: x in the lower half of the detail, y in the upper."""
     canvas = desk.widgets + me
-    column = u32(max(x, 0.0) * f32(canvas.picture_width) / f32(max(canvas.w, 1)))
-    row = u32(max(y, 0.0) * f32(canvas.picture_height) / f32(max(canvas.h, 1)))
+    # Where it goes over the edge is rounded, as the pointer itself is in whole pixels.
+    column = u32(min(max(rint(x), 0.0), f32(canvas.w - 1)) * f32(canvas.picture_width) / f32(max(canvas.w, 1)))
+    row = u32(min(max(rint(y), 0.0), f32(canvas.h - 1)) * f32(canvas.picture_height) / f32(max(canvas.h, 1)))
     canvas.picture_version += 1
     column = min(column, canvas.picture_width - 1)
     row = min(row, canvas.picture_height - 1)

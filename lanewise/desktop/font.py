@@ -48,11 +48,14 @@ BLANK = (
     (0x00, 0x1F),  # control characters; what ends lines of labels is not drawn
     (0x7F, 0x9F),
     (0xAD, 0xAD),
+    (0x061C, 0x061C),
+    (0x180E, 0x180E),
     (0x200B, 0x200F),  # joiners, directions and places for breaks
     (0x2028, 0x202E),
     (0x2060, 0x206F),
     (0xFE00, 0xFE0F),
     (0xFEFF, 0xFEFF),
+    (0xFFF9, 0xFFFB),
 )
 """What has neither ink nor width, whatever the font has for it."""
 TAB, TAB_SPACES = 0x09, 4
@@ -66,7 +69,7 @@ SYSTEM_FONTS = (
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
 )
-FORMAT = "5"
+FORMAT = "6"
 """Of what is kept on disk; another one is made anew."""
 
 

@@ -231,3 +231,13 @@ def test_the_lines_of_a_menu_that_is_out_of_use_are_not_seen(make, how):
     hand.settle()
     assert menu.button.box[2] > 0
     assert line.box[2] == 0
+
+
+def test_tab_does_not_go_to_what_a_scroll_cuts_off_sideways(make):
+    buttons = [ui.Button(str(number), width=150, flex_shrink=0) for number in range(4)]
+    hand = make(ui.Scroll(ui.Row(*buttons), width=300))
+    found = set()
+    for _ in range(8):
+        hand.event("key_down", key="Tab")
+        found.add(hand.desktop.nodes[int(hand.desktop.last.state["focused"])])
+    assert {*buttons} & found == {*buttons[:2]}

@@ -389,6 +389,16 @@ def test_a_menu_without_room_below_opens_above(make):
     assert hand.kinds(menu) == ["change"]
 
 
+@pytest.mark.parametrize(("x", "width", "left"), [(20, 640, 40), (-150, 640, 0), (300, 640, 246), (-100, 400, 0)])
+def test_a_popup_is_seen_from_its_left_edge_on(device, x, width, left):
+    menu = ui.Menu(["short", "W" * 29], width=160)
+    window = ui.Window("Test", menu, x=x, y=20, width=360, height=200)
+    hand = Hand(ui.Desktop(window, width=width, height=300, device=device, groups="one"))
+    hand.click(menu.button, 0.95)
+    hand.settle()
+    assert menu.children[1].box[0] == left
+
+
 def test_a_popup_stays_at_its_menu_when_all_is_laid_out_or_scrolled(make):
     clock, menu = ui.Label("12:00"), ui.Menu(["First", "Second", "Third"])
     last = ui.Column(height=50, flex_shrink=0)

@@ -106,6 +106,20 @@ def test_labels_are_level_however_deep_they_are(device, size, above):
     assert feet[0] == feet[1]
 
 
+def test_long_lines_of_a_menu_change_nothing_around_it(device):
+    """Its popup is wider than what scrolls around it, which the ring of the focus reaches beyond."""
+    seen = []
+    for line in ("short", "W" * 40):
+        field = ui.Field("a")
+        scroll = ui.Scroll(field, ui.Menu(["x", line], width=160), width=300, height=200)
+        desktop = ui.Desktop(ui.Column(scroll, padding=40), width=640, height=400, device=device)
+        hand = Hand(desktop)
+        hand.click(field)
+        hand.settle_at(4000)
+        seen.append(desktop.pixels())
+    assert np.array_equal(*seen)
+
+
 LONG = "The beginning of this is what matters, and it is far too long"
 LONG_ONES = {
     "button": (lambda text: ui.Button(text, width=100, padding=0), lambda widget: widget),

@@ -30,8 +30,6 @@ WIDGETS = {
     ui.Column: (),
     ui.Scroll: (),
     ui.Spacer: (),
-    ui.Page: (),
-    ui.Popup: (),
     ui.Node: (),
 }
 REQUIRED = {ui.Radio: {"group": "g"}}
@@ -113,6 +111,10 @@ async def later(event):
         (lambda: ui.Slider(10**400), "Slider: value is a whole number of 1,329 bits; it is a number from 0 to 100"),
         (lambda: ui.Slider(0, minimum=1, maximum=1), "Slider: maximum is 1; it is above the minimum, which is 1"),
         (lambda: ui.Slider(maximum=1e300), r"Slider: maximum is 1e\+300; it is a number, at most 3.4e\+38 from 0$"),
+        (
+            lambda: ui.Slider(minimum=-3e38, maximum=3e38),
+            "Slider: from -3e.38 to 3e.38 is further than a",
+        ),
         (lambda: ui.Slider(maximum="x"), "Slider: maximum is 'x'; it is a number$"),
         (
             lambda: ui.Slider(minimum=1e9, maximum=1e9 + 1),

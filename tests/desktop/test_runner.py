@@ -51,6 +51,20 @@ def test_what_fails_in_handlers_and_calls_is_told_and_frames_go_on(device):
     assert [str(error) for error in told] == ["in a handler", "Label 'before': text is 5; it is a string"]
 
 
+def test_a_report_that_fails_itself_ends_no_frames(device):
+    """As one that writes where nobody reads any more."""
+    label, button = ui.Label("before"), ui.Button("Fail", on_click=fail)
+    desktop = shown(device, label, button)
+    desktop.report = lambda error: [][0]
+    runner = Runner(desktop)
+    runner.start()
+    click(runner, button)
+    runner.call(lambda: 1 // 0)
+    runner.call(lambda: setattr(label, "text", "after"))
+    wait_until(lambda: label.text == "after")
+    runner.close()
+
+
 def test_tiles_that_nobody_could_take_do_not_end_the_frames(device):
     desktop = shown(device, ui.Label("text"))
     told = []

@@ -68,3 +68,11 @@ def test_the_host_hears_where_strokes_begin_and_where_they_come_to(make):
     )
     draw_along(hand, (50, 20), (70, 20), (150, 20), (160, 60), (150, 60), (50, 60))
     assert heard == [(0, 25, 10), (1, 35, 10), (1, 49, 10), (0, 49, 30), (1, 25, 30)]
+
+
+@pytest.mark.parametrize(("start", "end"), [(1, 151), (5, 142), (9, 155), (50, 101)])
+def test_the_edge_is_the_last_pixel_however_the_way_to_it_is_rounded(make, start, end):
+    heard = []
+    hand = make(on_draw=lambda event: heard.append(event.detail & 0xFFFF))
+    draw_along(hand, (start, 20), (end, 20))
+    assert heard == [start, 99]

@@ -113,7 +113,9 @@ def test_languages_of_the_three_scripts_have_their_letters(tables, text):
     assert all(shapes_of(tables, text))
 
 
-@pytest.mark.parametrize("code", [0x00, 0x0D, 0x1B, 0x7F, 0x85, 0xAD, 0x200B, 0x200D, 0x2060, 0xFE0F, 0xFEFF], ids=hex)
+@pytest.mark.parametrize(
+    "code", [0x00, 0x0D, 0x1B, 0x7F, 0x85, 0xAD, 0x200B, 0x200D, 0x061C, 0x2060, 0xFE0F, 0xFEFF, 0xFFF9], ids=hex
+)
 def test_what_has_no_width_is_not_seen(tables, code):
     shape = tables.shapes[tables.codes[code]]
     assert (shape["w"], shape["advance"]) == (0, 0)

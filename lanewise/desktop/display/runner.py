@@ -49,7 +49,7 @@ class Runner:
         self._inputs: deque[tuple[Input, float, int]] = deque()
         """With when they came: by the alarm, and in milliseconds of the desktop."""
         self._calls: deque[Callable[[], Any]] = deque()
-        self._closing = False
+        self._closing = self._ended = False
         self._watchers = 0
         self._log = FrameLog()
         self._thread = threading.Thread(target=self._run, name="lanewise-desktop", daemon=True)
@@ -79,7 +79,7 @@ class Runner:
     @property
     def _over(self) -> bool:
         """Whether there will be no frame any more: what is put in line before the first one waits for it."""
-        return not self.running and (self._closing or self._thread.ident is not None)
+        return self._ended or (self._closing and not self.running)
 
     def _check_not_over(self, what: str) -> None:
         if self._over:
@@ -132,6 +132,8 @@ class Runner:
                 self._turn()
         except BaseException as failure:
             self.failure = failure
+        finally:
+            self._ended = True
 
     def _turn(self) -> None:
         """Make a frame if it is time for one; else sleep until it is, or until there may be something new to do."""
@@ -173,4 +175,4 @@ class Runner:
         except Exception as error:
             if self.desktop.report is None:
                 raise
-            self.desktop.report(error)
+            self.desktop.tell_of(error)

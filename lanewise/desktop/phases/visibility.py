@@ -1,6 +1,6 @@
 """Phase 5, visibility and order: where each widget is on the screen, what is cut off, and what lies above what."""
 
-from lanewise.desktop.choosing import LIST_MARGIN, popup_top, show_row
+from lanewise.desktop.choosing import LIST_MARGIN, popup_left, popup_top, show_row
 from lanewise.desktop.limits import MAX_DEPTH, MAX_WIDGETS
 from lanewise.desktop.look_parts import RING
 from lanewise.desktop.numbers import CLIPS, HIDDEN, LIST, NONE, POPUP, REVEALS, ROW, WINDOW
@@ -82,9 +82,9 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
             clip_top = max(clip_top, first_y)
             clip_right = min(clip_right, last_x)
             clip_bottom = min(clip_bottom, last_y)
+            seen = seen and first_x < held_right and last_x > held_left  # nothing scrolls sideways
             if above.kind == WINDOW:
-                across = first_x < held_right and last_x > held_left
-                seen = seen and across and first_y < held_bottom and last_y > held_top
+                seen = seen and first_y < held_bottom and last_y > held_top
             else:
                 scrolls = True
                 held_left = -from_x
@@ -102,8 +102,8 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     if popup >= 0:
         corner = from_y - in_popup - (desk.boxes + popup).y
         from_y = in_popup + popup_top(desk, u32(popup), corner)
-        beyond = from_x - beside_popup + (desk.boxes + popup).width - f32(desk.width)
-        from_x -= max(min(beyond, from_x - beside_popup), 0.0)  # what is too wide here begins further to the left
+        laid = from_x - beside_popup
+        from_x += popup_left(desk, u32(popup), laid - (desk.boxes + popup).x) - laid
     widget.x = i32(rint(from_x))
     widget.y = i32(rint(from_y))
     widget.w = i32(rint(from_x + w)) - widget.x

@@ -12,7 +12,7 @@ desktop = ui.Desktop(ui.Window("Hello", ui.Label("Your name"), name, ui.Button("
 from typing import TYPE_CHECKING
 
 from lanewise.desktop.ui.checking import nearest
-from lanewise.desktop.ui.containers import Column, Page, Panel, Popup, Row, Scroll, Spacer, Tabs, Window
+from lanewise.desktop.ui.containers import Column, Panel, Row, Scroll, Spacer, Tabs, Window
 from lanewise.desktop.ui.controls import (
     Button,
     Canvas,
@@ -43,9 +43,7 @@ __all__ = [
     "List",
     "Menu",
     "Node",
-    "Page",
     "Panel",
-    "Popup",
     "Progress",
     "Radio",
     "Row",

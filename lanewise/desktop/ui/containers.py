@@ -103,14 +103,15 @@ class Scroll(Node):
 class Popup(Node):
     """The lines of a menu, above all else; as wide as the longest, and as high as the screen at most, then scrolled.
 
-    Where it is frames find out. To the layout it lies above its menu, so that nothing around it has more to scroll.
+    Where it is frames find out. To the layout it lies above its menu and to the left of it, so that nothing around has
+    more to scroll.
     """
 
     kind = numbers.POPUP
     style: ClassVar[dict[str, Any]] = {
         "flex_direction": "column",
         "position": "absolute",
-        "inset": ("auto", "auto", "100%", 0),
+        "inset": ("auto", "100%", "100%", "auto"),
         "overflow_y": "hidden",
         "width": "max-content",
         "min_width": "100%",

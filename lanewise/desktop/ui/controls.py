@@ -18,6 +18,7 @@ from lanewise.desktop.ui.checking import (
     COLOUR,
     FLAG,
     HANDLER,
+    LARGEST_NUMBER,
     NOT_NEGATIVE,
     NUMBER,
     ON_OR_OFF,
@@ -193,6 +194,8 @@ class Slider(Node):
             so_little = ", by more than floats of 32 bits leave out" if minimum < maximum else ""
             above = f"it is above the minimum, which is {shown(minimum)}{so_little}"
             raise ArgumentError(f"Slider: maximum is {shown(maximum)}; {above}")
+        if float(np.float32(maximum)) - float(np.float32(minimum)) > LARGEST_NUMBER:
+            raise ArgumentError(f"Slider: from {shown(minimum)} to {shown(maximum)} is further than a number can say")
         self.accepted = number_within(minimum, maximum)
         check(self, or_none(self.accepted), value=value)
         check(self, NOT_NEGATIVE, step=step)
@@ -396,7 +399,7 @@ class Image(Node):
 
 def _in_shape(size: dict[str, int], said: dict[str, Any]) -> dict[str, Any]:
     """The layout of a picture of this size: where one side is said, the other follows from the picture's shape."""
-    open_sides = [side for side in size if said.get(side, "auto") == "auto"]
+    open_sides = [side for side in size if str(said.get(side, "auto")) == "auto"]
     usual: dict[str, Any] = {"flex_shrink": 0}
     if len(open_sides) == 1:
         usual["aspect_ratio"] = size["width"] / size["height"]

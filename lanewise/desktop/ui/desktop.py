@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,7 +184,13 @@ class Desktop(metaclass=Told):
             if self.report is None:
                 raised.append(error)
             else:
-                self.report(error)
+                self.tell_of(error)
+
+    def tell_of(self, error: Exception) -> None:
+        """Have the `report` hear of an error; one that fails itself, as where nobody reads any more, ends no frames."""
+        assert self.report is not None
+        with suppress(Exception):
+            self.report(error)
 
     @property
     def restless(self) -> bool:
