@@ -24,7 +24,7 @@ def host_input(stopping: Callable[[], bool]) -> Opened:
     with suppress(OSError):
         number = input_descriptor()
         if stat.S_ISREG(os.fstat(number).st_mode):
-            return FileInput(number)
+            return FileInput(number, stopping)
     return HostInput(stopping)
 
 
@@ -36,11 +36,11 @@ class FileInput(Opened):
 
     mappable = True
 
-    def __init__(self, number: int) -> None:
-        self._number = number
+    def __init__(self, number: int, stopping: Callable[[], bool]) -> None:
+        self._number, self._stopping = number, stopping
 
     def read(self, count: int) -> bytes:
-        return os.read(self._number, count)
+        return read_through(count, self._stopping) if count else b""  # some of a system's files wait as pipes do
 
     def read_at(self, count: int, offset: int) -> bytes:
         return os.pread(self._number, count, offset)

@@ -1,12 +1,13 @@
 """Programs of Linux in lanes do what they do under qemu-aarch64: the same output, the same exit code or signal."""
 
 import os
+import time
 
 import numpy as np
 import pytest
 
 from lanewise.arm64.cpu import ParallelCPU
-from lanewise.arm64.linux import run_linux
+from lanewise.arm64.linux import run_linux, serving
 from lanewise.errors import ArgumentError, OutOfMemoryError
 
 TEXT = b"".join(b"line %d has some words\n" % (number * number) for number in range(300)) + b"no end of line"
@@ -371,3 +372,18 @@ def test_directories_are_let_go_of(build):
 def test_far_too_many_lanes(build):
     with pytest.raises(OutOfMemoryError, match="1,000,000,000 lanes"):
         run_linux(build("bare"), lanes=10**9)
+
+
+def test_when_the_time_is_over_nobody_is_served_any_more(build, monkeypatch):
+    """Calls may take long, and many lanes have made one."""
+    served, real = [], serving.serve
+
+    def serve(process, number, words):
+        served.append(number)
+        time.sleep(0.05)
+        return real(process, number, words)
+
+    monkeypatch.setattr(serving, "serve", serve)
+    result = run_linux(build("hello"), lanes=200, timeout=0.2)
+    assert {one.reason for one in result} == {"timeout"}
+    assert len(served) < 200

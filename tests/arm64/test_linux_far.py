@@ -138,6 +138,21 @@ def test_what_calls_that_wait_read_comes_for_all_lanes_at_once(build, far, monke
     assert counts[1] <= counts[0] + 10, counts
 
 
+def test_what_is_sent_is_what_was_written_last(far):
+    rng, size = random.Random(1), 200
+    ahead = Ahead(ParallelCPU(1, 4096, "private", "cpu", 0x1000).runner)
+    for _ in range(300):
+        memory, wanted, written = FarMemory(ahead, 0x1000, 0x1000, 4096), bytearray(size), set()
+        for _ in range(rng.randrange(1, 12)):
+            at, data = rng.randrange(size - 40), rng.randbytes(rng.randrange(1, 40))
+            memory.write(0x1000 + at, data)
+            wanted[at : at + len(data)] = data
+            written.update(range(at, at + len(data)))
+        pieces = memory.take_waiting()
+        assert [byte - 0x1000 for at, piece in pieces for byte in range(at, at + len(piece))] == sorted(written)
+        assert all(piece == wanted[at - 0x1000 : at - 0x1000 + len(piece)] for at, piece in pieces)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_what_was_written_is_seen_before_it_is_sent(far, seed):
     rng, size = random.Random(seed), 4096

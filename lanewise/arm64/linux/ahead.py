@@ -7,6 +7,7 @@ Nothing depends on how good the guess is: what was not fetched is read when it i
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from lanewise.arm64.linux.memory import MOST_MOVED, STRING_STEP, LaneMemory
@@ -78,13 +79,7 @@ class FarMemory(LaneMemory):
 
     def take_waiting(self) -> list[tuple[int, bytes]]:
         """What is to be sent, in pieces that do not overlap; nothing that was fetched counts any more."""
-        pieces: list[tuple[int, bytes]] = []
-        for address, data in self.waiting:
-            apart = all(address + len(data) <= at or at + len(old) <= address for at, old in pieces)
-            if not apart:
-                pieces = _merged(pieces, address, data)
-            else:
-                pieces.append((address, data))
+        pieces = _laid_out(self.waiting)
         self.waiting, self.fetched = [], []
         return [(self._bias + address, data) for address, data in pieces]
 
@@ -95,16 +90,24 @@ def _laid_over(under: bytes, data: bytes, at: int) -> bytes:
     return under[:first] + data[first - at : end - at] + under[end:]
 
 
-def _merged(pieces: list[tuple[int, bytes]], address: int, data: bytes) -> list[tuple[int, bytes]]:
-    """Pieces with one more, which takes the place of what it covers."""
-    left = []
-    for at, old in pieces:
-        if at < address:
-            left.append((at, old[: address - at]))
-        if at + len(old) > address + len(data):
-            behind = max(at, address + len(data))
-            left.append((behind, old[behind - at :]))
-    return [*left, (address, data)]
+def _laid_out(writes: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Pieces that do not overlap, in order: of what was written to a byte, the last."""
+    starts: list[int] = []
+    pieces: list[bytes] = []
+    for address, data in writes:
+        end = address + len(data)
+        first = bisect_left(starts, address)
+        behind = bisect_left(starts, end)
+        left, right = [], []
+        if first and starts[first - 1] + len(pieces[first - 1]) > address:
+            first -= 1
+            left = [(starts[first], pieces[first][: address - starts[first]])]
+        if behind > first and starts[behind - 1] + len(pieces[behind - 1]) > end:
+            right = [(end, pieces[behind - 1][end - starts[behind - 1] :])]
+        placed = [*left, (address, data), *right]
+        starts[first:behind] = [at for at, _ in placed]
+        pieces[first:behind] = [piece for _, piece in placed]
+    return list(zip(starts, pieces, strict=True))
 
 
 class Ahead:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
@@ -10,6 +11,7 @@ from fcntl import ioctl as host_ioctl
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.memory import MOST_MOVED
+from lanewise.arm64.linux.open_flags import guest_flags
 from lanewise.arm64.linux.opened import HostFile, PipeEnd
 from lanewise.arm64.linux.process import MOST_FILES, Process
 from lanewise.arm64.linux.status import as_statfs
@@ -192,7 +194,13 @@ def fallocate(p: Process, fd: int, mode: int, offset: int, count: int) -> int:
         raise failure(errno.EOPNOTSUPP)
     if not isinstance(opened, HostFile):
         raise failure(errno.ESPIPE if stat.S_ISFIFO(opened.status().mode) else errno.ENODEV)
-    os.posix_fallocate(opened.descriptor, offset, count)
+    # By the system alone: where that cannot do it, the host's C library would write zeros for as long as it takes. That
+    # is the guest's C library's to do, a call at a time.
+    done = ctypes.CDLL(None, use_errno=True).fallocate(
+        opened.descriptor, 0, ctypes.c_int64(long(offset)), ctypes.c_int64(long(count))
+    )
+    if done:
+        raise failure(ctypes.get_errno())
     return 0
 
 
@@ -276,7 +284,7 @@ def fcntl(p: Process, fd: int, command: int, word: int) -> int:
         p.files[number].close_on_exec = bool(word & 1)
         return 0
     if command == _GETFL:
-        return opened.flags
+        return guest_flags(opened.flags)
     if command == _SETFL:
         opened.set_flags(word)
         return 0

@@ -122,6 +122,8 @@ def madvise(p: Process, address: int, count: int, advice: int) -> int:
     """Advice; memory that is not needed is 0 from then on."""
     if address % PAGE:
         raise failure(errno.EINVAL)
+    if pages(count) >= 1 << 64:
+        raise failure(errno.EINVAL)
     if integer(advice) == _DONTNEED:
         if address < p.memory.start or address + pages(count) > p.memory.end:
             raise failure(errno.ENOMEM)

@@ -126,9 +126,8 @@ class Opened:
 class OnlyPath(Opened):
     """What was opened by O_PATH: it stands for where a path leads, and nobody reads, writes or changes it by this."""
 
-    flags = os.O_PATH
-
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: Opened, flags: int) -> None:
+        self.flags = flags & (os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
         self.path, self.descriptor = opened.path, opened.descriptor
         self._opened = opened
 

@@ -8,18 +8,15 @@ import stat
 
 from lanewise.arm64.linux.calls import call, integer, long
 from lanewise.arm64.linux.mounts import last_part
+from lanewise.arm64.linux.open_flags import host_flags
 from lanewise.arm64.linux.opened import OnlyPath, Opened
-from lanewise.arm64.linux.process import Process
+from lanewise.arm64.linux.process import AT_FDCWD, Process
 from lanewise.arm64.linux.status import Status, as_statfs
 from lanewise.host.reply import failure
 
-_FLAGS = {
-    0o100: os.O_CREAT, 0o200: os.O_EXCL, 0o1000: os.O_TRUNC, 0o2000: os.O_APPEND, 0o40000: os.O_DIRECTORY,
-    0o100000: os.O_NOFOLLOW, 0o10000000: os.O_PATH,
-}  # fmt: skip
-"""Flags of open on AArch64, and what the host calls them; others make no difference here."""
-_ACCESS, _CLOEXEC, _PATH, _TMPFILE = 0o3, 0o2000000, 0o10000000, 0o20000000
-_WITH_PATH = 0o40000 | 0o100000 | _CLOEXEC | _PATH
+_CLOEXEC, _PATH, _TMPFILE = 0o2000000, 0o10000000, 0o20000000
+_DIRECTORY = 0o40000
+_WITH_PATH = _DIRECTORY | 0o100000 | _CLOEXEC | _PATH
 """Flags that mean something where only a path is wanted: a directory, no link, and these two."""
 _NOFOLLOW, _REMOVEDIR, _EMPTY_PATH = 0x100, 0x200, 0x1000
 _NOREPLACE = 1
@@ -39,9 +36,12 @@ def openat(p: Process, directory: int, path: int, flags: int, mode: int) -> int:
     if found is None:
         if flags & _TMPFILE:
             raise failure(errno.EOPNOTSUPP)
-        wanted = flags & _ACCESS | sum(host for guest, host in _FLAGS.items() if flags & guest)
-        found = p.mounts.open(p.base(integer(directory), name), name, wanted, mode & 0o777 & ~p.umask)
-    return p.put(OnlyPath(found) if flags & _PATH else found, close_on_exec=bool(flags & _CLOEXEC))
+        base = p.base(integer(directory), name)
+        found = p.mounts.open(base, name, host_flags(flags), mode & 0o777 & ~p.umask)
+    elif flags & _DIRECTORY:
+        raise failure(errno.ENOTDIR)
+    opened = OnlyPath(found, host_flags(flags)) if flags & _PATH else found
+    return p.put(opened, close_on_exec=bool(flags & _CLOEXEC))
 
 
 def _status(p: Process, directory: int, path: int, flags: int) -> Status:
@@ -109,7 +109,12 @@ def readlinkat(p: Process, directory: int, path: int, address: int, count: int) 
     name = p.path(path)
     if integer(count) <= 0:
         raise failure(errno.EINVAL)
-    if name == _SELF:
+    if not name and integer(directory) != AT_FDCWD:
+        found = p.stands_for(integer(directory)).descriptor
+        if found is None:
+            raise failure(errno.ENOENT)
+        content = os.readlink(b"", dir_fd=found)  # which is of what was opened by its path alone
+    elif name == _SELF:
         content = p.name if p.name.startswith(b"/") else b"/" + p.name
     else:
         base = p.base(integer(directory), name)
@@ -117,8 +122,8 @@ def readlinkat(p: Process, directory: int, path: int, address: int, count: int) 
             raise failure(errno.EINVAL)
         with p.mounts.place(base, name) as place:
             content = os.readlink(place.name, dir_fd=place.directory)
-        if content.startswith(b"/"):
-            raise failure(errno.EACCES)
+    if name != _SELF and content.startswith(b"/"):
+        raise failure(errno.EACCES)
     p.memory.write(address, content[: integer(count)])
     return min(len(content), integer(count))
 

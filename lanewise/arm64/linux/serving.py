@@ -110,6 +110,8 @@ class Serving:
         if self._ahead is not None:
             self._fetch(self._ahead, stopped.tolist(), rows)
         for number, row in zip(stopped.tolist(), rows, strict=True):
+            if self._stopping():
+                break  # of those that are not served nobody will know how they went on
             process = self._processes[number]
             reason = row[_REASON]
             if reason != SVC:

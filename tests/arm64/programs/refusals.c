@@ -52,6 +52,14 @@ static void only_paths(void)
     SHOW(fcntl(path, F_SETFL, O_APPEND));
     SHOW((fcntl(path, F_GETFL) & O_PATH) != 0);
     SHOW(fcntl(path, F_GETFD));
+    SHOW(fcntl(link, F_GETFL) == (O_PATH | O_NOFOLLOW));
+    SHOW(fcntl(open("d", O_DIRECTORY), F_GETFL) & O_DIRECTORY);
+    SHOW(fcntl(open("d", O_PATH | O_DIRECTORY), F_GETFL) == (O_PATH | O_DIRECTORY));
+    SHOW(open("/dev/null", O_DIRECTORY));
+    SHOW(readlinkat(link, "", room, sizeof room));
+    SHOW(readlinkat(path, "", room, sizeof room));
+    SHOW(readlinkat(AT_FDCWD, "", room, sizeof room));
+    SHOW(madvise(mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), -1, MADV_DONTNEED));
     SHOW(poll(&asked, 1, 0));
     SHOW(asked.revents);
     SHOW(select(path + 1, &set, 0, 0, 0));
