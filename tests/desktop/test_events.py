@@ -1,19 +1,10 @@
 """What people do with the pointer and the keyboard, and what widgets make of it."""
 
 import pytest
-from hand import Hand, redrawn
+from hand import Hand
 
 from lanewise.desktop import limits, ui
 from lanewise.errors import ArgumentError
-
-
-@pytest.fixture
-def make(device):
-    def desktop(*widgets: ui.Node, **options) -> Hand:
-        window = ui.Window("Test", *widgets, x=20, y=20, width=360, height=320)
-        return Hand(ui.Desktop(window, width=480, height=360, device=device, groups="one", **options))
-
-    return desktop
 
 
 def test_a_button_is_clicked_where_it_is_pressed_and_released(make):
@@ -347,102 +338,6 @@ def test_tabs_show_one_page(make):
     assert tabs.pages[0].box[2:] == (0, 0)
 
 
-def test_a_menu_opens_and_a_line_is_chosen(make):
-    menu = ui.Menu(["First", "Second", "Third"])
-    below = ui.Button("Below")
-    hand = make(menu, below, ui.Button("Further below"))
-    popup = menu.children[1]
-    hand.click(menu.button)
-    hand.wait()
-    assert popup.box[2] > 0
-    hand.click(popup.children[2])
-    hand.wait()
-    assert menu.button.text == "Third"
-    assert menu.button.value == 2
-    assert popup.box[2:] == (0, 0)
-    assert hand.kinds(below) == []  # the popup lies over it
-
-
-def test_arrows_choose_a_line_of_a_menu(make):
-    menu = ui.Menu(["First", "Second", "Third"])
-    hand = make(menu)
-    hand.key("Tab")
-    for key, expected in (
-        ("ArrowDown", "Second"),
-        ("ArrowDown", "Third"),
-        ("ArrowDown", "Third"),
-        ("ArrowUp", "Second"),
-    ):
-        hand.key(key)
-        assert menu.button.text == expected
-    assert hand.kinds(menu) == ["change"] * 3
-
-
-def test_a_menu_without_room_below_opens_above(make):
-    menu = ui.Menu(["First", "Second", "Third"], margin=("auto", 0, 0, 0))
-    hand = make(menu)
-    popup = menu.children[1]
-    hand.click(menu.button)
-    hand.wait()
-    assert popup.box[1] + popup.box[3] < menu.button.box[1]
-    hand.click(popup.children[0])
-    assert hand.kinds(menu) == ["change"]
-
-
-@pytest.mark.parametrize(("x", "width", "left"), [(20, 640, 40), (-150, 640, 0), (300, 640, 246), (-100, 400, 0)])
-def test_a_popup_is_seen_from_its_left_edge_on(device, x, width, left):
-    menu = ui.Menu(["short", "W" * 29], width=160)
-    window = ui.Window("Test", menu, x=x, y=20, width=360, height=200)
-    hand = Hand(ui.Desktop(window, width=width, height=300, device=device, groups="one"))
-    hand.click(menu.button, 0.95)
-    hand.settle()
-    assert menu.children[1].box[0] == left
-
-
-def test_a_popup_stays_at_its_menu_when_all_is_laid_out_or_scrolled(make):
-    clock, menu = ui.Label("12:00"), ui.Menu(["First", "Second", "Third"])
-    last = ui.Column(height=50, flex_shrink=0)
-    scroll = ui.Scroll(clock, ui.Column(height=150, flex_shrink=0), menu, last)
-    hand = make(scroll)
-    popup = menu.children[1]
-    ends = last.box[1] + last.box[3] - scroll.box[1]
-    assert hand.desktop.machine.widget(scroll.number)["content_height"] == ends  # not where the popup would
-    hand.click(menu.button)
-    hand.wait()
-    place = popup.box
-    assert place[1] + place[3] == menu.button.box[1] - 4
-    clock.text = "12:01"
-    hand.wait()
-    assert popup.box == place
-    hand.event("wheel", x=60, y=100, dy=40)
-    hand.settle()
-    assert popup.box[:2] == (place[0], place[1] - 40)
-
-
-def test_a_popup_higher_than_the_screen_is_scrolled(make):
-    menu = ui.Menu([str(k) for k in range(30)])
-    hand = make(menu)
-    popup = menu.children[1]
-    hand.click(menu.button)
-    hand.wait()
-    assert popup.box[1::2] == (0, 360)
-    x = popup.box[0] + 20
-    hand.event("wheel", x=x, y=200, dy=10_000)
-    hand.settle()
-    last = popup.children[-1].box
-    assert last[1] + last[3] == 355
-    edge = popup.box[0] + popup.box[2]
-    assert last[0] + last[2] == edge - 14  # the thumb is beside the lines
-    hand.drag((edge - 7, 350), (edge - 7, 10))
-    hand.settle()
-    assert popup.children[0].box[1] == 5
-    assert popup.box[2] > 0  # it is still open
-    hand.event("wheel", x=x, y=200, dy=10_000)
-    hand.settle()
-    hand.click(popup.children[-1], 0.2)
-    assert menu.value == 29
-
-
 def test_the_bar_of_a_list_is_dragged(make):
     listed = ui.List([str(k) for k in range(1000)])
     hand = make(listed)
@@ -451,19 +346,6 @@ def test_the_bar_of_a_list_is_dragged(make):
     hand.settle()
     assert "999" in {row.text for row in listed.children if row.box[2] > 0}
     assert hand.kinds(listed) == []
-
-
-def test_a_click_elsewhere_escape_and_tab_close_a_menu(make):
-    menu, button = ui.Menu(["First", "Second"]), ui.Button("Other", align_self="flex-end")
-    hand = make(button, menu)
-    ways = (lambda: hand.click(button), lambda: hand.key("Escape"), lambda: hand.click(menu.button))
-    for close in (*ways, lambda: hand.key("Tab")):
-        hand.click(menu.button)
-        hand.wait()
-        assert menu.children[1].box[2] > 0
-        close()
-        hand.wait()
-        assert menu.children[1].box[2:] == (0, 0)
 
 
 def test_a_list_of_ten_thousand_rows_scrolls_and_is_chosen_from(make):
@@ -486,80 +368,6 @@ def test_a_list_of_ten_thousand_rows_scrolls_and_is_chosen_from(make):
     hand.key("PageUp")
     hand.key("ArrowUp")
     assert 9980 < chosen[-1] < 9998
-
-
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [((5000, 5000), (400, 330)), ((-5000, -50), (-220, 0)), ((30, 40), (30, 40)), ((420, 20), (400, 20))],
-)
-def test_a_window_that_is_made_beyond_the_screen_can_be_reached(device, wanted, found):
-    window = ui.Window("Test", x=wanted[0], y=wanted[1], width=300, height=200)
-    hand = Hand(ui.Desktop(window, width=480, height=360, device=device, groups="one"))
-    assert window.box[:2] == found
-    start = max(found[0], 0) + 20, found[1] + 10
-    hand.press(*start)
-    hand.move(*start)
-    hand.release(*start)
-    assert window.box[:2] == found  # it is where the pointer leaves it, too
-
-
-def test_a_window_is_moved_resized_raised_and_closed(device):
-    inside = ui.Button("Wide", align_self="stretch")
-    back = ui.Window("Back", inside, x=20, y=20, width=200, height=160)
-    front = ui.Window("Front", ui.Label("text"), x=120, y=60, width=200, height=160)
-    hand = Hand(ui.Desktop(back, front, width=480, height=360, device=device, groups="one"))
-    hand.drag((60, 30), (70, 45))
-    assert back.box[:2] == (30, 35)
-    assert hand.desktop.machine.widget(back.number)["layer"] > hand.desktop.machine.widget(front.number)["layer"]
-    before = inside.box[2]
-    hand.drag((225, 190), (275, 200))
-    assert back.box[2:] == (250, 170)
-    assert inside.box[2] == before + 50
-    hand.drag((70, 45), (-1000, -1000))
-    assert back.box[1] == 0
-    assert back.box[0] + back.box[2] == 80  # some of the bar stays on the screen
-    hand.click(front.children[2])
-    hand.wait()
-    assert front.box[2:] == (0, 0)
-    assert hand.kinds(front) == ["close"]
-    hand.settle()
-    assert hand.desktop.machine.widget(back.number)["toggle"] == 1  # it is in front now, and looks so
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"x": 50, "y": 40},
-        {"x": 50, "y": 40, "margin": 20},
-        {"inset": ("auto", 60, 80, "auto")},
-        {"inset": ("10%", "auto", "auto", "10%")},
-        {"inset": 0, "margin": "auto"},
-        {"position": "relative", "inset": "auto"},
-    ],
-)
-def test_a_window_that_was_moved_or_resized_stays_when_all_is_laid_out(device, said):
-    tabs = ui.Tabs({"One": ui.Label("a"), "Two": ui.Label("b")})
-    window = ui.Window("Test", tabs, width=200, height=160, **said)
-    hand = Hand(ui.Desktop(window, width=480, height=360, device=device, groups="one"))
-    x, y = window.box[:2]
-    hand.drag((x + 30, y + 10), (x + 50, y + 25))
-    assert window.box == (x + 20, y + 15, 200, 160)
-    hand.click(tabs.tabs[1])
-    hand.wait()
-    assert window.box == (x + 20, y + 15, 200, 160)
-    hand.drag((x + 215, y + 170), (x + 235, y + 180))
-    assert window.box == (x + 20, y + 15, 220, 170)
-    redrawn(hand.desktop, hand.time)
-    assert window.box == (x + 20, y + 15, 220, 170)
-
-
-def test_a_window_that_leaves_the_flow_leaves_its_place_to_others(device):
-    windows = [ui.Window(name, position="relative", inset="auto", width=200, height=150) for name in "AB"]
-    hand = Hand(ui.Desktop(*windows, width=600, height=400, device=device, groups="one"))
-    assert [window.box[0] for window in windows] == [0, 200]
-    hand.drag((30, 10), (60, 80))
-    hand.settle()
-    assert [window.box[:2] for window in windows] == [(30, 70), (0, 0)]
 
 
 def test_a_text_of_the_host_is_laid_out_though_an_event_asks_for_layout_too(make):
@@ -618,14 +426,3 @@ def test_events_beyond_those_of_a_frame_wait_for_the_next(make):
     assert field.text == text[: limits.FRAME_EVENTS]
     hand.wait(3)
     assert field.text == text
-
-
-def test_layers_that_run_out_are_numbered_anew(device):
-    windows = [ui.Window(str(k), x=20 + 150 * k, y=20, width=140, height=120, resizable=False) for k in range(3)]
-    hand = Hand(ui.Desktop(*windows, width=480, height=160, device=device, groups="one"))
-    hand.desktop.machine.change_state(top_layer=limits.POPUP_LAYER - limits.MAX_WIDGETS - 1)
-    hand.click(windows[0].title)
-    hand.click(windows[2].title)
-    layers = [int(hand.desktop.machine.widget(window.number)["layer"]) for window in windows]
-    assert layers[1] < layers[0] < layers[2] < limits.POPUP_LAYER - limits.MAX_WIDGETS
-    assert hand.desktop.last.state["top_layer"] == layers[2]

@@ -27,3 +27,10 @@ def test_a_picture_of_which_one_side_is_said_keeps_its_shape(device, holder, sai
     windows = [ui.Window("Test", holder(each, width=240, height=200)) for each in pictures]
     Hand(ui.Desktop(*windows, width=480, height=360, device=device, groups="one"))
     assert [each.box[2:] for each in pictures] == [found, found]
+
+
+def test_a_side_may_be_a_number_that_python_does_not_write(device):
+    picture = ui.Image(np.zeros((4, 4, 3), np.uint8), width=10**5000)
+    desktop = ui.Desktop(ui.Column(picture, width=100, height=100), width=100, height=100, device=device)
+    desktop.step()
+    assert picture.layout.width == 10**5000

@@ -80,7 +80,7 @@ def test_a_list_takes_no_more_widgets_than_it_has_rows_or_room_for(make):
     assert [len(listed.children) for listed in lists] == [3, 5]
 
 
-@pytest.mark.parametrize("height", [10**400, float("inf"), 1e300], ids=["long", "endless", "high"])
+@pytest.mark.parametrize("height", [10**400, 10**5000, float("inf"), 1e300], ids=["long", "longer", "endless", "high"])
 def test_a_list_may_say_that_it_is_higher_than_any_screen(make, height):
     listed = ui.List([str(number) for number in range(20)], height=height)
     make(ui.Scroll(listed))

@@ -10,15 +10,6 @@ from lanewise.lang import Ptr
 from lanewise.lang import device as on_device
 
 
-@pytest.fixture
-def make(device):
-    def desktop(*widgets: ui.Node) -> Hand:
-        window = ui.Window("Test", *widgets, x=20, y=20, width=360, height=320)
-        return Hand(ui.Desktop(window, width=480, height=360, device=device, groups="one"))
-
-    return desktop
-
-
 def rows(count: int) -> list[str]:
     return [f"Row {number}" for number in range(count)]
 

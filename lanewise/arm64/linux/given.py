@@ -46,7 +46,7 @@ def inputs(stdin: Any, lanes: int) -> list[bytes]:
 
 
 def _is_argv(given: Any) -> bool:
-    """Whether it is one list of arguments, of which some may be none."""
+    """Whether it is one list of arguments, even if some in it are no texts."""
     return isinstance(given, Sequence) and (not given or any(isinstance(one, str | bytes) for one in given))
 
 

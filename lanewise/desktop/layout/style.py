@@ -165,6 +165,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
+def is_percentage(said: Length) -> bool:
+    """Whether a length is a part of something else; numbers may have more digits than Python writes."""
+    return isinstance(said, str) and said.strip().endswith("%")
+
+
 def _parse(name: str, said: Length, words: tuple[str, ...], percent: bool, negative: bool) -> tuple[float, int]:
     """The value and unit of a length; the words are those that this field may have."""
     if isinstance(said, str) and said in words:
@@ -175,7 +180,7 @@ def _parse(name: str, said: Length, words: tuple[str, ...], percent: bool, negat
         number = float(max(-LONGEST, min(said, LONGEST))) if said == said else math.nan
     elif isinstance(said, str):
         text = said.strip()
-        if percent and text.endswith("%"):
+        if percent and is_percentage(said):
             unit = keywords.UNIT_PERCENT
         try:
             number = float(text.removesuffix("%" if unit == keywords.UNIT_PERCENT else "px"))

@@ -175,10 +175,9 @@ def lie_at(desk: Ptr[Desk], me: u32, x: f32, y: f32):
     """Window `me` lies there at once, and in every layout from now on, whatever its style has said of its place."""
     box = desk.boxes + me
     style = desk.styles + me
+    leaves_its_place = style.position != POSITION_ABSOLUTE
     box.x = x
     box.y = y
-    if style.position != POSITION_ABSOLUTE:  # others take its place
-        ask_for_layout(desk, me)
     style.position = u8(POSITION_ABSOLUTE)
     for side in range(u32(4)):
         style.margin[side].value = 0.0
@@ -186,7 +185,10 @@ def lie_at(desk: Ptr[Desk], me: u32, x: f32, y: f32):
         style.inset[side].unit = UNIT_PX if side == LEFT or side == TOP else u32(UNIT_AUTO)
     style.inset[LEFT].value = x
     style.inset[TOP].value = y
-    mark_dirty(desk.layout, i32(me))
+    if leaves_its_place:  # which others take
+        ask_for_layout(desk, me)
+    else:
+        mark_dirty(desk.layout, i32(me))
 
 
 @device

@@ -46,7 +46,7 @@ def place(desk: Ptr[Desk], me: u32) -> bool:
     beside_popup = f32(0)
     in_popup = f32(0)
     scrolls = False
-    # Of what a window cuts off that can be reached which is in something that scrolls, and is not cut off itself.
+    # What has to be seen for this to be reached: itself, or the outermost that scrolls around it, whose content comes.
     held_left = f32(0)
     held_top = f32(0)
     held_right = w

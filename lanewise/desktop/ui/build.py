@@ -13,7 +13,7 @@ from lanewise.desktop import limits, numbers
 from lanewise.desktop.choosing import POPUP_PADDING
 from lanewise.desktop.layout.keywords import NO_NODE
 from lanewise.desktop.layout.structures import NodeLinks
-from lanewise.desktop.layout.style import Style, pack_styles
+from lanewise.desktop.layout.style import Style, is_percentage, pack_styles
 from lanewise.desktop.state import Row, Widget
 from lanewise.desktop.ui.checking import is_number, name_of
 from lanewise.desktop.ui.containers import FIRST_X, FIRST_Y, POPUP_LINE, THUMB_ROOM, Window
@@ -158,7 +158,7 @@ def _as_large_as_said(node: Node, layout: Style, holder: Node) -> Style:
     if along not in node.said or layout.position == "absolute":
         return layout
     usual: dict[str, Any] = {"flex_grow": 0.0, "flex_basis": "auto"}
-    is_part = str(getattr(layout, along)).strip().endswith("%")
+    is_part = is_percentage(getattr(layout, along))
     if holder.flags & numbers.CLIPS or (node.flags & numbers.CLIPS and not is_part):
         usual["flex_shrink"] = 0.0
     return dataclasses.replace(layout, **{name: value for name, value in usual.items() if name not in node.said})

@@ -11,7 +11,7 @@ import numpy as np
 
 from lanewise.desktop import numbers
 from lanewise.desktop.choosing import LIST_MARGIN
-from lanewise.desktop.layout.style import LONGEST, Style
+from lanewise.desktop.layout.style import LONGEST, Style, is_percentage
 from lanewise.desktop.limits import IMAGE_PIXELS, IMAGE_SIDE, MAX_WIDGETS, TEXT_CODES
 from lanewise.desktop.numbers import CHANGED, CHECKED, CLICKED, DOUBLE_CLICKED, DRAWN, FOCUSABLE, SUBMITTED
 from lanewise.desktop.ui.checking import (
@@ -307,7 +307,7 @@ class List(Node):
         room = self._most_room(screen_height)
         if "min_height" not in self.said:
             layout = dataclasses.replace(layout, min_height=min(self.style["min_height"], room))
-        if len(self._places) == len(self.rows) or str(layout.max_height).strip().endswith("%"):
+        if len(self._places) == len(self.rows) or is_percentage(layout.max_height):
             return layout
         return dataclasses.replace(layout, max_height=room)
 
@@ -399,7 +399,8 @@ class Image(Node):
 
 def _in_shape(size: dict[str, int], said: dict[str, Any]) -> dict[str, Any]:
     """The layout of a picture of this size: where one side is said, the other follows from the picture's shape."""
-    open_sides = [side for side in size if str(said.get(side, "auto")) == "auto"]
+    words = {side: value for side, value in said.items() if isinstance(value, str)}
+    open_sides = [side for side in size if side not in said or words.get(side) == "auto"]
     usual: dict[str, Any] = {"flex_shrink": 0}
     if len(open_sides) == 1:
         usual["aspect_ratio"] = size["width"] / size["height"]
