@@ -65,7 +65,7 @@ def steps(directory: Path) -> list[Step]:
 
     pytest = ["-m", "pytest", "-rs", "--color=no", str(ROOT / "tests")]
     if importlib.util.find_spec("xdist"):
-        spread = ["-n", str(min(8, os.cpu_count() or 1))]
+        spread = ["-n", str(min(12, os.cpu_count() or 1))]
     else:
         spread = []
 
