@@ -54,7 +54,7 @@ def main() -> None:
         found = guest(name)
         rounds = max(1, found.rounds // _SHARE)
         module = lw.load(with_seeded_run(found.read()))
-        function = module.func(SEEDED, device=chosen.device, fuel=_FUEL, meter="tally")
+        function = module.func(SEEDED, device=chosen.device, fuel=_FUEL)
         tried = function.tune(rounds, seeds)
         tuned = min(tried, key=lambda place: tried[place])  # what earlier runs remember does not count
         taken = function.tune(rounds, seeds, placements=places)

@@ -31,7 +31,7 @@ def measure(name: str, device: str, lanes: int, seconds: float) -> None:
     """Run one guest here, and print its line."""
     found = guest(name)
     rounds, seeds = max(1, found.rounds // _SHARE), np.arange(lanes, dtype=np.int32)
-    function = lw.load(with_seeded_run(found.read())).func(SEEDED, device=device, fuel=_FUEL, meter="tally")
+    function = lw.load(with_seeded_run(found.read())).func(SEEDED, device=device, fuel=_FUEL)
     taken: list[float] = []
     began = time.perf_counter()
     while time.perf_counter() - began < seconds or len(taken) < _LAST:

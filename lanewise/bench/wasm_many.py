@@ -52,8 +52,6 @@ _BY_HAND = "hand-written CUDA"
 _FUEL = 2**62
 """Steps that no lane takes: each is counted all the same."""
 _COUNTED = ", steps counted"
-_METERS: dict[str, dict[str, Any]] = {"cuda": {"meter": "tally"}, "cpu": {}}
-"""How they are counted: in sums on a GPU, where these leave loops unrolled."""
 
 
 def run(device: Device, quick: bool) -> Iterator[Result]:
@@ -85,8 +83,8 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
     function = module.func(SEEDED, device=device)
     tried = function.tune(rounds, seeds)
     given = function(rounds, seeds)
-    kind = device.name.partition(":")[0]
-    counted = module.func(SEEDED, device=device, fuel=_FUEL, placement=function.placement or None, **_METERS[kind])
+    placement = function.placement  # of all these lanes; fewer may live elsewhere
+    counted = module.func(SEEDED, device=device, fuel=_FUEL, placement=placement or None)
     _compare(program, "counting steps", given, counted(rounds, seeds))
     runs: dict[str, Run] = {
         "": partial(function, rounds, seeds),
@@ -104,9 +102,9 @@ def _program(device: Device, program: Guest, rounds: int, lanes: int, quick: boo
     }  # fmt: skip
     if not quick:
         facts["compiling, s"] = seconds_to_compile(device, program)
-    if function.placement:
+    if placement:
         active = _active_lanes(device, program, rounds, seeds)
-        facts |= {"placement": function.placement, "placements tried": len(tried), "lanes of a warp active": active}
+        facts |= {"placement": placement, "placements tried": len(tried), "lanes of a warp active": active}
     cores = find_device("cpu").properties.cores
     target = GPU_TARGETS.get(program.name, 1) if device.name.startswith("cuda") else None
     some = min(lanes, _CHECKED_LANES)

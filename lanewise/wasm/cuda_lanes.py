@@ -77,7 +77,7 @@ class CudaLanes:
         usual: dict[str, Any] = {
             "layout": USUAL.layout if self._pinned is None else self._pinned.layout,
             "alignment": "exit",
-            "meter": "stop" if fuel is None else "count",
+            "meter": "stop" if fuel is None else "tally",
         }
         again = {"fuel": fuel, "timeout": timeout, "level": level, **choices, "meter": "count"}
         self._again = functools.partial(CudaLanes, module, index, device, **again)
