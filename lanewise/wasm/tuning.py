@@ -4,7 +4,8 @@ Trials are real work: some lanes of a run live elsewhere, and what they return c
 enough to spend: a few percent of the time that runs of the program have taken, and of what the run at hand will take,
 less what earlier trials lost. What is known is kept with the compiled code, as ratios to the usual placement, measured
 within one run each, since runs differ in what their lanes have to do. Calls of a function that fill the GPU about once
-are a trial as a whole, between two of the same size.
+are a trial as a whole, between two of the same size. As such calls may be long, placements of few lanes at once are
+looked at by a small part of a call before: what shows itself faster there is a trial that costs little.
 
 Lanes that are too few for a trial are too few to keep a GPU busy as well. So nothing is lost when each warp has fewer
 of them, and what they do apart is done side by side: they have the best placement known, spread over more warps.
@@ -33,6 +34,8 @@ _SHARE = 0.03
 """How much of the time of runs may go into trials."""
 _FEARED = 3.0
 """How many times as long as in the best placement known a trial is expected to take."""
+_FEARED_SEEN = 1.5
+"""How many times as long as a part of a call has shown."""
 _BETTER = 1.03
 """How much faster a placement must be to be taken instead of the usual one."""
 _CODE_PER_SECOND = 20_000
@@ -54,15 +57,21 @@ _PER_SCHEDULER = 512
 """Threads that a GPU has for each of its schedulers, or more: a warp for each of these costs the others nothing."""
 _STEADY = 1.25
 """How many times as long as the call ahead of such a trial the one behind it may take for both to say something."""
+_FOLLOWING = 2
+"""Lanes that each slot has, one after the other, where a placement is looked at by a part of a call."""
+_GLANCE = 0.25
+"""How much of a call that part may be."""
 
 
 def candidates(threads: int) -> list[Placement]:
     """What is tried on a GPU that has so many threads at once, the most promising first."""
     found = [
+        Placement("interleaved", WARP_SIZE, FIT, unrolled=True),
+        Placement("words", WARP_SIZE, FIT, unrolled=True),
         Placement("words", WARP_SIZE),
         Placement("interleaved", WARP_SIZE, threads // 8),
-        Placement("words", WARP_SIZE, threads // 8),
         Placement("flat", 2),
+        Placement("words", WARP_SIZE, threads // 8),
         Placement("flat", WARP_SIZE),
         Placement("interleaved", WARP_SIZE, threads // 4),
         Placement("flat", 8),
@@ -70,24 +79,22 @@ def candidates(threads: int) -> list[Placement]:
         Placement("interleaved", 8),
         Placement("flat", 1, threads // 64),
         Placement("interleaved", WARP_SIZE, registers=32),
-        Placement("interleaved", WARP_SIZE, unrolled=True),
-        Placement("words", WARP_SIZE, registers=64, unrolled=True),
-        Placement("words", WARP_SIZE, unrolled=True),
+        Placement("words", WARP_SIZE, FIT, registers=64, unrolled=True),
     ]
     return [place for place in found if not isinstance(place.resident, int) or place.resident >= WARP_SIZE]
 
 
 def variants(best: Placement, threads: int) -> list[Placement]:
     """What is tried when the best of these is known: loops unrolled, a few more or less lanes to a warp, then fewer
-    registers, then smaller groups; of what is unrolled, as many lanes at once as fit, and few, since a short run would
-    spend its time on clearing memory for more."""
+    registers, then smaller groups; of what is unrolled, as many lanes at once as fit, all, and few, since a short run
+    would spend its time on clearing memory for more."""
     lanes = best.lanes_per_warp
     near = [replace(best, lanes_per_warp=near) for near in (lanes // 2, lanes * 2) if 1 <= near <= WARP_SIZE]
     fewer = [replace(best, registers=count) for count in (_UNROLLED_REGISTERS if best.unrolled else _REGISTERS)]
     found = [*near, *fewer, replace(best, group=_GROUP)]
     if not best.unrolled:
-        return [replace(best, unrolled=True), *found]
-    at_once: list[int | Literal["fit"]] = [FIT]
+        return [replace(best, resident=best.resident or FIT, unrolled=True), *found]
+    at_once: list[int | Literal["fit"] | None] = [FIT, None]
     if threads // 16 >= WARP_SIZE:
         at_once.append(threads // 16)
     return [*found, *(replace(best, resident=count) for count in at_once if count != best.resident)]
@@ -136,6 +143,8 @@ class Turn:
     placement: Placement
     lanes: int
     trial: bool = False
+    glance: bool = False
+    """Whether it is a small part of a call, which says what a trial by a whole one would cost."""
 
 
 @dataclass
@@ -232,6 +241,8 @@ class Tuner:
         self._call: tuple[int, float] | None = None
         """The last call, if it was in one piece and in the best placement known: how many lanes, and what each took."""
         self._tried: set[Placement] = set()
+        self._glances: dict[Placement, float] = {}
+        """How fast placements looked by a part of a call, as multiples of the usual one."""
         self._lanes = MAX_THREADS
         self._within = math.inf
 
@@ -287,6 +298,8 @@ class Tuner:
             place = self._whole_trial(left) if trials else None
             if place is not None:
                 return Turn(place, left, trial=True)
+            if trials and (place := self._to_glance_at(left)) is not None:
+                return Turn(place, self._part(place), trial=True, glance=True)
             enough = self._search or left >= _SPLIT * slots or (left >= _LEAST * slots and self._expects_trial(left))
             return Turn(best, min(left, slots) if enough else left)
         place = self._part_trial(left, self._pace) if trials else None
@@ -294,12 +307,34 @@ class Tuner:
 
     def _whole_trial(self, left: int) -> Placement | None:
         """What a whole call may be a trial of: it fills the GPU, and one of the same size was just ahead of it."""
-        if self._call is None or self._call[0] != left or left < _FULL * self._reach.slots(USUAL):
+        pace = self._pace_ahead(left)
+        if pace is None:
             return None
-        pace, whole = self._call[1], left < _LEAST * self._reach.slots(self.known.best(), left)
+        whole = left < _LEAST * self._reach.slots(self.known.best(), left)
         return self._first(
             lambda place: (whole or not self._has_part(place, left)) and self._affords(place, left, left, pace)
         )
+
+    def _to_glance_at(self, left: int) -> Placement | None:
+        """What is worth a look by a part of such a call, and has few lanes at once, so that the part is like a whole."""
+        pace = self._pace_ahead(left)
+        if pace is None:
+            return None
+
+        def fits(place: Placement) -> bool:
+            part = self._part(place)
+            return place not in self._glances and part <= _GLANCE * left and self._affords(place, part, left, pace)
+
+        return self._first(fits)
+
+    def _part(self, place: Placement) -> int:
+        return _FOLLOWING * self._reach.slots(place)
+
+    def _pace_ahead(self, left: int) -> float | None:
+        """What each lane took in the call ahead, if that had as many as this one, which fills the GPU."""
+        if self._call is None or self._call[0] != left or left < _FULL * self._reach.slots(USUAL):
+            return None
+        return self._call[1]
 
     def _part_trial(self, left: int, pace: float) -> Placement | None:
         """What some of the lanes may be a trial of, so that others are left to confirm it."""
@@ -320,10 +355,12 @@ class Tuner:
         return self.known.pace is not None and self._part_trial(rest, self.known.pace) is not None
 
     def _affords(self, place: Placement, lanes: int, left: int, pace: float) -> bool:
-        cost = (_FEARED - 1) * lanes * pace
+        seen = self._glances.get(place)
+        feared = _FEARED if seen is None else _FEARED_SEEN * self.known.ratio(self.known.best()) / seen
+        cost = max(0.0, feared - 1) * lanes * pace
         if _code_of(place) not in self._made:
             cost += self._layout_seconds * (_UNROLLING if place.unrolled else 1)
-        in_time = (_FEARED * lanes + left - lanes) * pace <= self._within
+        in_time = (feared * lanes + left - lanes) * pace <= self._within
         return in_time and (self._search or cost <= self.known.purse + _SHARE * left * pace)
 
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
@@ -347,7 +384,11 @@ class Tuner:
         before = self._call[1] if self._pace is None and self._call is not None else self._pace
         assert before is not None
         self.known.purse -= max(0.0, pace - before) * turn.lanes + preparing
-        if whole or pace < before:
+        if turn.glance:
+            seen = self._glances[turn.placement] = before / pace * self.known.ratio(self.known.best())
+            if pace > _STEADY * before:  # lanes differ, but hardly so much
+                self.learn(turn.placement, seen)
+        elif whole or pace < before:
             self._doubt = _Doubt(turn, pace, before, whole)
         else:
             self.learn(turn.placement, before / pace * self.known.ratio(self.known.best()))

@@ -120,11 +120,16 @@ def test_many_short_runs_save_for_trials():
 
 
 def call(tuned: Tuner, lanes: int, seconds: float, faster: tuple[Placement, ...] = ()) -> Turn:
-    """A call in one piece, of so many lanes, and its seconds: half of them in placements that are faster."""
+    """A call of so many lanes, and its seconds: half of them in placements that are faster. Gives its last turn: the only
+    one, unless a part of it was a look at a placement, or few lanes at once are known to be fastest."""
     tuned.begin(lanes)
-    turn = tuned.turn(lanes)
-    assert turn.lanes == lanes
-    tuned.took(turn, seconds / 2 if turn.placement in faster else seconds)
+    left = lanes
+    while left:
+        turn = tuned.turn(left)
+        assert turn.lanes == left or turn.glance or tuned.known.best() in faster
+        taken = seconds * turn.lanes / lanes
+        tuned.took(turn, taken / 2 if turn.placement in faster else taken)
+        left -= turn.lanes
     return turn
 
 
@@ -159,6 +164,41 @@ def test_calls_that_leave_most_of_a_gpu_empty_are_no_trials():
     tuned = tuner()
     tuned.known.purse = 1e6
     assert not any(call(tuned, THREADS // 2, 1.0).trial for _ in range(10))
+
+
+def test_long_calls_are_tried_elsewhere_once_a_small_part_of_one_was_faster():
+    """Where lanes at once are few a part is like a whole; a call that nothing was seen of could not be paid."""
+    few = next(place for place in candidates(THREADS) if place.layout == "flat" and place.lanes_per_warp == 2)
+    tuned = tuner()
+    calls = 0
+    while tuned.known.best() == USUAL:
+        call(tuned, THREADS, 10.0, (few,))
+        calls += 1
+    assert calls < 20  # 2 / 0.03 of them would have to be saved for else
+    assert tuned.known.best() == few
+    assert tuned.known.ratio(few) == pytest.approx(2.0)
+
+
+def test_what_a_part_of_a_call_shows_to_be_slow_is_not_tried_by_a_whole_one():
+    tuned = tuner()
+    tuned.begin(THREADS)
+    tuned.took(tuned.turn(THREADS), 10.0)
+    lost, seen = 0.0, []
+    for _ in range(60):
+        tuned.begin(THREADS)
+        left = THREADS
+        while left:
+            turn = tuned.turn(left)
+            pace = 10.0 / THREADS * (2 if turn.trial else 1)
+            seen += [turn] if turn.trial else []
+            lost += turn.lanes * 10.0 / THREADS if turn.trial else 0.0
+            tuned.took(turn, turn.lanes * pace)
+            left -= turn.lanes
+    assert seen
+    assert all(turn.glance and turn.lanes <= THREADS // 4 for turn in seen)
+    assert len({turn.placement for turn in seen}) == len(seen)
+    assert {turn.placement for turn in seen} == tuned.known.ratios.keys()
+    assert lost <= 0.03 * 61 * 10.0
 
 
 def test_a_run_is_split_for_a_trial_that_can_be_paid():
@@ -302,9 +342,10 @@ def test_where_memory_is_short_fewer_lanes_are_a_trial():
     large.limit(room)
     lanes = 200 * room
     assert not any(turn.trial for turn in run(small, lanes, {})[0])
-    turns, _, _ = run(large, lanes, {FAST: 0.5e-3})
+    faster = Placement("words")
+    turns, _, _ = run(large, lanes, {faster: 0.5e-3})
     assert turns[0].lanes == room
-    assert turns[-1].placement == FAST
+    assert turns[-1].placement == faster
     trials = [turn for turn in turns if turn.trial]
     assert all(turn.lanes <= room for turn in trials)
     sizes = {turn.placement.resident for turn in trials}
