@@ -195,6 +195,7 @@ def lanes_on_host():
         mock.patch.object(LaneProgram, "parts", parts),
         mock.patch.object(cpu_lanes, "CpuLanes", lanes),
         mock.patch.object(cuda_lanes, "STACK_BYTES", STACK_BYTES),
+        mock.patch.object(cuda_lanes, "find_ptxas", return_value=None),
         mock.patch.object(prelude, "_signs", lambda build: signs(replace(build, gpu=False))),
         mock.patch.object(prelude, "_opaque", lambda build: opaque(replace(build, gpu=False))),
     ):

@@ -7,9 +7,17 @@ from __future__ import annotations
 from lanewise.compiler.bundles import bundle, unbundle
 from lanewise.compiler.cache import Cache, default_cache
 from lanewise.compiler.jit import Library, load_object
-from lanewise.compiler.outliving import compile_outliving, outlived
+from lanewise.compiler.outliving import compile_outliving, outlived, start_outliving, taken
 from lanewise.compiler.pipeline import OPTIMISED, QUICK, Compiled, compile_module, made_by, stages
-from lanewise.compiler.ptxas import KernelUsage, PtxasReport, assemble, assemble_piece, find_ptxas, find_toolkit_program
+from lanewise.compiler.ptxas import (
+    KernelUsage,
+    PtxasReport,
+    assemble,
+    assemble_pieces,
+    find_ptxas,
+    find_toolkit_program,
+    most_registers,
+)
 from lanewise.compiler.targets import Target
 from lanewise.compiler.underway import compiling, what_is_compiled
 from lanewise.compiler.unrolling import UNROLLED
@@ -28,7 +36,7 @@ __all__ = [
     "Target",
     "WorkerPool",
     "assemble",
-    "assemble_piece",
+    "assemble_pieces",
     "bundle",
     "compile_each",
     "compile_guest",
@@ -40,8 +48,11 @@ __all__ = [
     "find_toolkit_program",
     "load_object",
     "made_by",
+    "most_registers",
     "outlived",
     "stages",
+    "start_outliving",
+    "taken",
     "unbundle",
     "what_is_compiled",
 ]

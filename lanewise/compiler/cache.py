@@ -33,6 +33,8 @@ class Cache:
     def __init__(self, directory: Path | str, limit: int) -> None:
         self.directory = Path(directory)
         self.limit = limit
+        self.creates = True
+        """Whether the directory is made where it is absent."""
         self._lock = threading.Lock()
         self._room = 0  # bytes that may be written before the directory has to be measured again
         self._warned = False
@@ -111,7 +113,7 @@ class Cache:
         try:
             status = os.lstat(self.directory)
         except FileNotFoundError:
-            return create and self._create()
+            return create and self.creates and self._create()
         except OSError as error:
             self._warn(f"cannot be opened ({error.strerror})")
             return False
@@ -173,7 +175,17 @@ class Cache:
 
 def default_cache() -> Cache:
     """Return the cache that the settings name; one object per directory and limit."""
-    return _shared(settings.cache_dir() / "code", settings.cache_limit())
+    return _chosen or _shared(settings.cache_dir() / "code", settings.cache_limit())
+
+
+def use_cache(directory: str, limit: int) -> None:
+    """Have this process use somebody's cache whatever the settings; it is not made anew where it was removed."""
+    global _chosen
+    _chosen = Cache(directory, limit)
+    _chosen.creates = False
+
+
+_chosen: Cache | None = None
 
 
 @functools.cache

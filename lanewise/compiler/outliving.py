@@ -21,7 +21,8 @@ from lanewise.compiler.bundles import unbundle
 from lanewise.compiler.cache import Cache
 from lanewise.compiler.workers import Job, compile_guest, ending, module_path
 
-_BOOT = "import sys; sys.path[:] = sys.argv[1:]; from lanewise.compiler.outliving_main import main; main()"
+_BOOT = "import sys; sys.path[:] = sys.argv[2:]; from importlib import import_module; import_module(sys.argv[1]).main()"
+_MAIN = "lanewise.compiler.outliving_main"
 _STEP = 0.1
 """Seconds between two looks whether somebody else's process is through."""
 
@@ -36,7 +37,7 @@ def compile_outliving(cache: Cache, key: str, jobs: Callable[[], Sequence[Job]])
         return compile_guest(jobs(), cache=None)
     try:
         stored = cache.get(key)
-        while stored is None and not _taken(lock):
+        while stored is None and not taken(lock):
             time.sleep(_STEP)
             stored = cache.get(key)  # whoever has the lock may be making it
         stored = stored or cache.get(key) or _compile(cache, key, jobs(), lock)
@@ -56,7 +57,7 @@ def outlived(cache: Cache, key: str, jobs: Sequence[Job]) -> Iterator[None]:
         if lock is None:
             return
         with suppress(OSError, RuntimeError):
-            if _taken(lock):  # else somebody is at work, and another run will come
+            if taken(lock):  # else somebody is at work, and another run will come
                 process = _started(cache, key, jobs, lock)
                 process.returncode = 0  # nobody waits for it
         os.close(lock)
@@ -71,7 +72,8 @@ def outlived(cache: Cache, key: str, jobs: Sequence[Job]) -> Iterator[None]:
     atexit.unregister(hand_over)
 
 
-def _taken(lock: int) -> bool:
+def taken(lock: int) -> bool:
+    """Take a lock, unless somebody else has it."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one that waits could not be ended
     except BlockingIOError:
@@ -91,10 +93,19 @@ def _compile(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> bytes | 
 
 
 def _started(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> subprocess.Popen[bytes]:
-    """Start the process, which keeps the lock as long as it lives, and tell it what to do."""
+    """Start the process that compiles `jobs`, and tell it of them."""
     place = {"directory": str(cache.directory), "limit": cache.limit, "key": key, "jobs": len(jobs)}
+    said = [frames.pack(place)]
+    for job in jobs:
+        header = {"name": job.name, "level": job.level, "target": asdict(job.target)}
+        said.append(frames.pack(header, job.ir.encode()))
+    return start_outliving(_MAIN, said, lock)
+
+
+def start_outliving(main: str, said: Sequence[bytes], lock: int) -> subprocess.Popen[bytes]:
+    """Start a process that runs `main` of a module, keeps the lock as long as it lives, and is told so much."""
     process = subprocess.Popen(
-        [sys.executable, "-I", "-c", _BOOT, *module_path()],
+        [sys.executable, "-I", "-c", _BOOT, main, *module_path()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -104,8 +115,6 @@ def _started(cache: Cache, key: str, jobs: Sequence[Job], lock: int) -> subproce
     )
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin as pipe:
-        pipe.write(frames.pack(place))
-        for job in jobs:
-            header = {"name": job.name, "level": job.level, "target": asdict(job.target)}
-            pipe.write(frames.pack(header, job.ir.encode()))
+        for frame in said:
+            pipe.write(frame)
     return process

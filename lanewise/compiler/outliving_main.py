@@ -23,18 +23,15 @@ _MOST_SECONDS = 600
 
 def main() -> None:
     """Do it; what fails leaves nothing behind, and whoever waits sees that."""
-    os.nice(_LEAST_PRIORITY)
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    seconds = _MOST_SECONDS if most == resource.RLIM_INFINITY else min(most, _MOST_SECONDS)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    be_modest()
     received = bytearray()
-    first = _frame(received)
+    first = next_frame(received)
     if first is None:  # whoever started this ended before it had said what to do
         return
     place = first[0]
     jobs: list[Job] = []
     while len(jobs) < place["jobs"]:
-        frame = _frame(received)
+        frame = next_frame(received)
         if frame is None:
             return
         header, body = frame
@@ -46,7 +43,15 @@ def main() -> None:
         _keep(place, bundle(codes))
 
 
-def _frame(received: bytearray) -> tuple[dict[str, Any], bytes] | None:
+def be_modest() -> None:
+    """Take what others leave of the processor, and not for ever."""
+    os.nice(_LEAST_PRIORITY)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    seconds = _MOST_SECONDS if most == resource.RLIM_INFINITY else min(most, _MOST_SECONDS)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+def next_frame(received: bytearray) -> tuple[dict[str, Any], bytes] | None:
     """The next frame of standard input; None if that ends before."""
     while (frame := frames.unpack(received)) is None:
         data = os.read(0, 1 << 20)

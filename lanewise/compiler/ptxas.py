@@ -7,12 +7,17 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from lanewise import settings
+from lanewise.compiler.cache import Cache, default_cache
 from lanewise.errors import CompileError
 
+_MOST_REGISTERS = re.compile(rb"^\.maxnreg (\d+)$", re.MULTILINE)
+"""What a kernel says of the registers that its threads may have; functions cannot say it."""
 _KERNEL = re.compile(r"Compiling entry function '([^']+)'[^\n]*\n(.*?)(?=Compiling entry|\Z)", re.DOTALL)
 
 
@@ -82,6 +87,27 @@ def assemble_piece(ptx: bytes, sm: int, registers: int = 0) -> bytes:
             said = (done.stdout + done.stderr).replace(directory + os.sep, "").strip()
             raise CompileError(f"ptxas refused the PTX: {said}")
         return cubin.read_bytes()
+
+
+def most_registers(pieces: Sequence[bytes]) -> int:
+    """What threads of a program may have, 0 if it does not say: the functions that a kernel calls must do with it."""
+    return max((int(found[1]) for piece in pieces for found in _MOST_REGISTERS.finditer(piece)), default=0)
+
+
+def assemble_pieces(pieces: Sequence[bytes], sm: int) -> list[bytes]:
+    """Assemble all pieces of a program at the same time; those that some program had before come from the cache."""
+    registers = most_registers(pieces)
+    with ThreadPoolExecutor(settings.cpu_threads()) as pool:
+        return list(pool.map(lambda piece: _kept_piece(piece, sm, registers), pieces))
+
+
+def _kept_piece(ptx: bytes, sm: int, registers: int) -> bytes:
+    cache, key = default_cache(), Cache.key_of("piece", f"{sm} {registers}", ptx)
+    code = cache.get(key)
+    if code is None:
+        code = assemble_piece(ptx, sm, registers)
+        cache.put(key, code)
+    return code
 
 
 def _kernels(said: str) -> dict[str, KernelUsage]:

@@ -112,7 +112,9 @@ class CudaDevice(Device):
             self._engine = LocalEngine(index)
         self.stream_handle = self._engine.stream_handle
         found = self._engine.describe()
-        self.target = Target.nvptx(found["major"] * 10 + found["minor"])
+        self.sm: int = found["major"] * 10 + found["minor"]
+        """Its compute capability, in which digits follow each other."""
+        self.target = Target.nvptx(self.sm)
         self.properties = Properties(
             name=found["name"],
             cores=found["cores"],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import re
 import struct
 import threading
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lanewise import settings
-from lanewise.compiler import Cache, assemble_piece, default_cache, find_ptxas, unbundle
+from lanewise.compiler import Cache, assemble_pieces, default_cache, find_ptxas, most_registers, unbundle
 from lanewise.compiler.targets import OLDEST_SM
 from lanewise.devices.cubin import largest_frame
 from lanewise.devices.cuda_driver import check, driver, error_of
@@ -30,8 +29,6 @@ _WORTH_ASSEMBLING = 2
 _LOG_BYTES = 16 * 1024
 _MACHINE_CODE = b"\x7fELF"
 """How machine code begins; PTX is text."""
-_MOST_REGISTERS = re.compile(rb"^\.maxnreg (\d+)$", re.MULTILINE)
-"""What a kernel says of the registers that its threads may have; functions cannot say it."""
 _LARGE_BYTES = 64 * 2**20
 """Arrays from this size on do not lie among small ones: those that live on would break up the room that large ones
 leave, and the next of them would find none that is long enough."""
@@ -383,15 +380,12 @@ class LocalEngine:
         """
         if len(pieces) == 1 and pieces[0].startswith(_MACHINE_CODE):
             return pieces[0]  # the linker would take code that is not to be linked for nothing, and say nothing
-        # The functions that a kernel calls must do with its registers.
-        registers = max((int(found[1]) for part in pieces for found in _MOST_REGISTERS.finditer(part)), default=0)
+        registers = most_registers(pieces)
         if len(pieces) >= least and find_ptxas() is not None:
             facts = self.describe()
             sm = facts["major"] * 10 + facts["minor"]
             try:
-                with ThreadPoolExecutor(settings.cpu_threads()) as pool:
-                    assembled = list(pool.map(lambda piece: _assembled_piece(piece, sm, registers), pieces))
-                return _link(self._api, assembled, name, registers)
+                return _link(self._api, assemble_pieces(pieces, sm), name, registers)
             except CompileError:
                 pass  # a toolkit that the driver does not understand: the driver has an assembler of its own
         return _link(self._api, pieces, name, registers)
@@ -458,16 +452,6 @@ class LocalEngine:
     def wait_for(self, stream: int) -> None:
         self._enter()
         self._check(self._api.cuStreamSynchronize(self._api.CUstream(stream)))
-
-
-def _assembled_piece(ptx: bytes, sm: int, registers: int) -> bytes:
-    """A piece as machine code, from the cache if some program had it before."""
-    cache, key = default_cache(), Cache.key_of("piece", f"{sm} {registers}", ptx)
-    code = cache.get(key)
-    if code is None:
-        code = assemble_piece(ptx, sm, registers)
-        cache.put(key, code)
-    return code
 
 
 def _link(api: Any, pieces: Sequence[bytes], name: str, registers: int) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from lanewise.compiler import find_ptxas
 from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
 from lanewise.errors import CompileError, OutOfMemoryError, WasmTrap
@@ -22,7 +23,8 @@ from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, check_timeout, gpu_build
-from lanewise.wasm.compile import code_bytes, part_count
+from lanewise.wasm.code_aside import make_aside
+from lanewise.wasm.compile import Later, code_bytes, part_count
 from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code, lane_codes_ahead
@@ -90,6 +92,10 @@ class CudaLanes:
         self._kept = threading.local()
         self._ahead: set[tuple[tuple[bool, ...], Build]] = set()
         """What has been made for trials."""
+        self._ran = 0.0
+        """Seconds that calls have taken."""
+        self._aside: tuple[list[Placement], Later[bool]] | None = None
+        """Placements whose code is being made while calls go on."""
         self.divergence = Divergence()
         """How far lanes were in step, in builds with `stats`."""
 
@@ -251,6 +257,8 @@ class CudaLanes:
                 turn = self._tuner.turn(count - first, within=within) if tunes else Turn(settled, count - first)
                 build = self._placed(turn.placement)
                 start = time.perf_counter()
+                if turn.trial:
+                    self._make_ahead(scalars, [turn.placement])
                 usable = self._loads(scalars, build) if turn.trial else self._load(scalars, build) is not None
                 preparing = time.perf_counter() - start
                 deadline = None if deadline is None else deadline + preparing  # what nobody asked for is not their time
@@ -267,12 +275,30 @@ class CudaLanes:
                     break
                 if tunes:
                     self._tuner.took(turn, seconds, preparing)
+                    self._ran += seconds
             if tunes:
                 self._tuner.save()
+                self._make_aside(scalars)
         finally:
             if tunes:
                 self._tuning.release()
         return deadline
+
+    def _make_aside(self, scalars: tuple[bool, ...]) -> None:
+        """Have code for trials made while calls go on, once they have taken as long as that may take."""
+        if self._aside is not None:
+            places, making = self._aside
+            if not making.over:
+                return
+            if making.result:
+                self._tuner.made(places)
+            self._aside = None
+        places, device = self._tuner.to_make(self._ran), self._device
+        # Without ptxas it is the driver that assembles, in this process and while somebody waits.
+        if places and find_ptxas() is not None:
+            builds = list(dict.fromkeys(map(self._placed, places)))
+            making = make_aside(self._module, self._index, builds, scalars, device.target, self._level, device.sm)
+            self._aside = places, making
 
     def _placed(self, place: Placement) -> Build:
         unrolled = place.unrolled and self._reach.unrolls

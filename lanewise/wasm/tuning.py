@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -236,6 +236,8 @@ class Tuner:
         """What was learned since it was last saved."""
         self._saved_purse = self.known.purse
         self._made = {_code_of(self.known.best())}
+        self._asked_after = 0.0
+        """What runs had taken when code was made beside them last."""
         self._pace: float | None = None
         self._doubt: _Doubt | None = None
         self._call: tuple[int, float] | None = None
@@ -316,7 +318,7 @@ class Tuner:
         )
 
     def _to_glance_at(self, left: int) -> Placement | None:
-        """What is worth a look by a part of such a call, and has few lanes at once, so that the part is like a whole."""
+        """What is worth a look by a part of such a call: few lanes are there at once, so that the part is like a whole."""
         pace = self._pace_ahead(left)
         if pace is None:
             return None
@@ -412,6 +414,18 @@ class Tuner:
         if turn.trial:
             assert self._pace is not None
             self.known.purse -= (_FEARED - 1) * turn.lanes * self._pace + preparing
+
+    def to_make(self, ran: float) -> list[Placement]:
+        """What code is worth making beside runs that have taken so many seconds in this process: trials are near, and
+        no more is spent on them than has been on runs."""
+        if ran - self._asked_after < self._layout_seconds:
+            return []
+        self._asked_after = ran
+        return [place for place in self.known.untried(self._reach) if _code_of(place) not in self._made]
+
+    def made(self, places: Sequence[Placement]) -> None:
+        """Code for these is there, as far as there can be any."""
+        self._made.update(map(_code_of, places))
 
     def failed(self, turn: Turn, preparing: float) -> None:
         """There is no code for a trial: it has cost what it took to find that out, and does not come again."""

@@ -120,8 +120,8 @@ def test_many_short_runs_save_for_trials():
 
 
 def call(tuned: Tuner, lanes: int, seconds: float, faster: tuple[Placement, ...] = ()) -> Turn:
-    """A call of so many lanes, and its seconds: half of them in placements that are faster. Gives its last turn: the only
-    one, unless a part of it was a look at a placement, or few lanes at once are known to be fastest."""
+    """A call of so many lanes, and its seconds: half of them in placements that are faster. Gives its last turn, the
+    only one unless a part of it was a look at a placement, or few lanes at once are known to be fastest."""
     tuned.begin(lanes)
     left = lanes
     while left:
@@ -262,6 +262,20 @@ def test_code_for_another_layout_counts_as_a_cost():
     dear = tuner(layout_seconds=1e9)
     turns, _, _ = run(dear, 1000 * THREADS, {})
     assert {turn.placement.layout for turn in turns} == {"interleaved"}
+
+
+def test_code_is_worth_making_beside_runs_that_have_taken_as_long():
+    tuned = tuner(layout_seconds=1e9)
+    assert tuned.to_make(0.9e9) == []
+    asked = tuned.to_make(1e9)
+    assert {place.layout for place in asked} == {"interleaved", "words", "flat"}
+    assert Placement("interleaved", 32, THREADS // 8) not in asked  # which needs no other code
+    assert tuned.to_make(1.9e9) == []
+    assert tuned.to_make(2e9) == asked
+    tuned.made(asked)
+    assert tuned.to_make(3e9) == []
+    turns, _, _ = run(tuned, 1000 * THREADS, {})
+    assert {turn.placement for turn in turns} >= {*asked}
 
 
 def test_a_placement_that_is_hardly_faster_is_not_taken():
