@@ -318,7 +318,7 @@ class Tuner:
         )
 
     def _to_glance_at(self, left: int) -> Placement | None:
-        """What is worth a look by a part of such a call: few lanes are there at once, so that the part is like a whole."""
+        """What is worth a look by a part of such a call: few lanes are at once, so that the part is like a whole."""
         pace = self._pace_ahead(left)
         if pace is None:
             return None
