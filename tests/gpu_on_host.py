@@ -59,6 +59,18 @@ done:
 }
 """
 """A thread ends by `exit` in the midst of calls: here by a jump back to where it was begun."""
+_END_IF = """
+define internal void @gpu.end_if(i32 %ends, ptr %at, i64 %why) {
+  %none = icmp eq i32 %ends, 0
+  br i1 %none, label %on, label %end
+end:
+  store i64 %why, ptr %at
+  call void @longjmp(ptr @gpu.way_out, i32 1)
+  unreachable
+on:
+  ret void
+}
+"""
 
 
 def portable(ir):
@@ -68,6 +80,7 @@ def portable(ir):
         (r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.tid\.x\(\)", "load volatile i32, ptr @gpu.thread"),
         (r"call i32 @llvm\.nvvm\.vote\.ballot\.sync\(i32 -1, i1 (%\w+)\)", r"zext i1 \1 to i32"),
         (r"call i32 @llvm\.nvvm\.shfl\.sync\.idx\.i32\(i32 -1, i32 (%\w+), [^\n]*", r"add i32 \1, 0"),
+        (r'call void asm sideeffect "\{ [^"]* @p exit; \}", "[^"]*"\(', "call void @gpu.end_if("),
         (r'call void asm sideeffect "exit;", "[^"]*"\(\)', "call void @longjmp(ptr @gpu.way_out, i32 1)"),
         (r'call i64 asm "mov\.b64 \$0, \$1;", "=l,l"\(i64 (%\w+)\)', r"add i64 \1, 0"),
         (r'call i32 asm "mov\.b32 \$0, 1;", "=r"\(\)', "add i32 0, 1"),
@@ -83,7 +96,7 @@ def portable(ir):
         ir = re.sub(pattern, text, ir)
     assert "nvvm" not in ir.replace("nvvm-reflect", ""), re.findall(r"[^\n]*nvvm[^\n]*", ir)
     way_out = _ONE_BY_ONE if entered else "@gpu.way_out = external hidden global [64 x i64]\n"
-    return f"{ir}\n{way_out}declare void @longjmp(ptr, i32) noreturn\n"
+    return f"{ir}\n{way_out}{_END_IF}declare void @longjmp(ptr, i32) noreturn\n"
 
 
 class GpuOnHost(CpuDevice):

@@ -16,6 +16,7 @@ from lanewise.wasm.divergence import sample
 from lanewise.wasm.emitter import CALLS, FUEL_SLICE, ROUNDS
 from lanewise.wasm.gpu_entries import leave
 from lanewise.wasm.lane_ir import tell_first
+from lanewise.wasm.prelude_looks import looked_at
 from lanewise.wasm.prelude_ranges import cell_at, memory_helpers, table_helpers
 from lanewise.wasm.prelude_tally import ALL_GIVEN, STEPS_LEFT, TALLY, refuel_tally, tally
 
@@ -308,10 +309,9 @@ def _rounds(build: Build) -> str:
     tallies = build.meter == "tally"
     names = ["due", "not_due", "look_again", "check_round", "charge", "check_call", *(TALLY if tallies else ())]
     kept = [f"ptr @lw.{name}" for name in names]
-    looked = "  call void @lw.look(ptr %st, i32 %place)\n  store i32 0, ptr %rounds, align 4\n"
+    looked = looked_at(build)
     refuelled = "  call void @lw.refuel(ptr %st, i32 %place)\n"
     if tallies:
-        looked = f"{STEPS_LEFT}  call void @lw.look_counted(ptr %st, i32 %place, i32 %steps)\n{ALL_GIVEN}"
         refuelled = f"{STEPS_LEFT}  call void @lw.refuel(ptr %st, i32 %place, i32 %steps)\n{ALL_GIVEN}"
     return f"""
 declare void @lw.called(ptr captures(none), i32)

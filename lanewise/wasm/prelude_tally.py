@@ -25,13 +25,18 @@ ALL_GIVEN = """  store i32 0, ptr %rounds, align 4
 """IR that begins anew once they have been, and the lane has looked."""
 
 
-def tally(build: Build) -> str:
-    """The markers, and what they become. Looks, settling and ends are calls: they are rare, and would be in the way."""
+def steps_less(build: Build) -> str:
+    """IR that finds what is left of the lane's steps behind these, `%left`, and where it belongs."""
     left_at = cell_at(build, state.FUEL_LEFT, "%left_at", "%st")
-    less = f"""{left_at}  %before = load i64, ptr %left_at, align 8, !tbaa !2
+    return f"""{left_at}  %before = load i64, ptr %left_at, align 8, !tbaa !2
   %wide = zext i32 %steps to i64
   %left = sub i64 %before, %wide
 """
+
+
+def tally(build: Build) -> str:
+    """The markers, and what they become. Looks, settling and ends are calls: they are rare, and would be in the way."""
+    less = steps_less(build)
     turn = f"""  %turn = icmp eq i32 %kind, {traps.MISALIGNED}
   %why = select i1 %turn, i32 {traps.MISALIGNED}, i32 {traps.RETRACED}
 """

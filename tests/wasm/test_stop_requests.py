@@ -17,8 +17,8 @@ from lanewise.wasm.build import gpu_build
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lanes import LaneProgram
 
-LOOK = "call fastcc void @lw.look("
-"""What reads the request to stop."""
+LOOK = {"calls": "call fastcc void @lw.look(", "written": "@p exit; }"}
+"""What reads the request to stop, or what follows where that is no call."""
 
 ENDLESS = {
     "empty": "(loop (br 0))",
@@ -87,18 +87,20 @@ def functions(text: str) -> list[str]:
     return re.findall(r"^define .*?^}", text, re.MULTILINE | re.DOTALL)
 
 
-def looks(flow: Flow) -> list[int]:
-    return [number for number, block in enumerate(flow.blocks) if LOOK in block]
+def looks(flow: Flow, look: str) -> list[int]:
+    return [number for number, block in enumerate(flow.blocks) if look in block]
 
 
+@pytest.mark.parametrize("how", LOOK)
 @pytest.mark.parametrize("name", ENDLESS)
-def test_code_for_a_gpu_looks_in_every_loop_without_end_and_in_recursion(name):
-    made = gpu_code(endless_module(ENDLESS[name]), "f", ())["optimised"]
-    flows = [Flow(text) for text in functions(made) if LOOK in text]
+def test_code_for_a_gpu_looks_in_every_loop_without_end_and_in_recursion(name, how):
+    look = LOOK["calls" if name == "recursive" else how]  # where no round of a loop is, it is always a call
+    made = gpu_code(endless_module(ENDLESS[name]), "f", (), looks=how)["optimised"]
+    flows = [Flow(text) for text in functions(made) if look in text]
     assert flows
     if name != "recursive":  # nothing returns, so that what goes around is this loop
-        assert any(comes_back(number, flow.ways, lambda _: True) for flow in flows for number in looks(flow))
-    assert LOOK not in gpu_code(endless_module(ENDLESS[name]), "f", (), meter="off")["optimised"]
+        assert any(comes_back(number, flow.ways, lambda _: True) for flow in flows for number in looks(flow, look))
+    assert look not in gpu_code(endless_module(ENDLESS[name]), "f", (), meter="off", looks=how)["optimised"]
 
 
 @pytest.mark.parametrize("name", ["sha256", "blur", "pbkdf2"])
@@ -109,12 +111,13 @@ def test_the_rounds_of_short_loops_are_not_checked(name):
         flow = Flow(text)
         for loop in short_loops(flow):
             found += 1
-            assert not any(LOOK in flow.blocks[number] for number in loop.body)
+            assert not any(LOOK["calls"] in flow.blocks[number] for number in loop.body)
     assert found > 5
 
 
-def test_what_a_look_reads_is_stored_before_where_nothing_else_reads_it():
+@pytest.mark.parametrize("how", LOOK)
+def test_what_a_look_reads_is_stored_before_where_nothing_else_reads_it(how):
     # Without memory the state of a lane is a variable of the kernel, and markers do not say what checks will read.
-    made = gpu_code(endless_module(ENDLESS["empty"]), "f", ())["optimised"]
+    made = gpu_code(endless_module(ENDLESS["empty"]), "f", (), looks=how)["optimised"]
     assert re.search(r"store i64 %stop\b", made)
     assert re.search(r"store ptr %report\b", made)
