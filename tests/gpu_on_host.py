@@ -80,6 +80,10 @@ def portable(ir):
         (r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.tid\.x\(\)", "load volatile i32, ptr @gpu.thread"),
         (r"call i32 @llvm\.nvvm\.vote\.ballot\.sync\(i32 -1, i1 (%\w+)\)", r"zext i1 \1 to i32"),
         (r"call i32 @llvm\.nvvm\.shfl\.sync\.idx\.i32\(i32 -1, i32 (%\w+), [^\n]*", r"add i32 \1, 0"),
+        (
+            r'call i32 asm sideeffect "ld\.global\.L1::no_allocate\.u32 \$0, \[\$1\];", "[^"]*"\((ptr %\w+)\)',
+            r"load volatile i32, \1",
+        ),
         (r'call void asm sideeffect "\{ [^"]* @p exit; \}", "[^"]*"\(', "call void @gpu.end_if("),
         (r'call void asm sideeffect "exit;", "[^"]*"\(\)', "call void @longjmp(ptr @gpu.way_out, i32 1)"),
         (r'call i64 asm "mov\.b64 \$0, \$1;", "=l,l"\(i64 (%\w+)\)', r"add i64 \1, 0"),
