@@ -103,6 +103,15 @@ def test_code_for_a_gpu_looks_in_every_loop_without_end_and_in_recursion(name, h
     assert look not in gpu_code(endless_module(ENDLESS[name]), "f", (), meter="off", looks=how)["optimised"]
 
 
+def test_looks_that_are_written_out_are_neither_calls_nor_volatile():
+    """Loops with a volatile load are given way in by the lanes of a warp, round after round."""
+    made = gpu_code(lw.load(guest("json").read()), "run", (False,), meeting=True, looks="written")["optimised"]
+    guests = [text for text in functions(made) if "ptx_kernel" not in text]
+    written = [text for text in guests if LOOK["written"] in text]
+    assert sum(text.count(LOOK["written"]) for text in written) > 20
+    assert not any("load volatile" in text or LOOK["calls"] in text for text in written)
+
+
 @pytest.mark.parametrize("name", ["sha256", "blur", "pbkdf2"])
 def test_the_rounds_of_short_loops_are_not_checked(name):
     module = lw.load(guest(name).read())
