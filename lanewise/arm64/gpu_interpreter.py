@@ -7,6 +7,8 @@ way.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lanewise.arm64.decoding import decode
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.row import Row
@@ -15,6 +17,7 @@ from lanewise.arm64.machine import Access, condition_table
 from lanewise.arm64.values import Value, known
 from lanewise.arm64.writer import Writer
 
+_ROWS = [replace(row, apart=row.apart or row.ordered) for row in TABLE]
 _NOTHING = "@arm64.nothing = internal addrspace(1) constant i32 0\n"
 """A word that is no instruction."""
 _CONDITIONS = [
@@ -115,8 +118,8 @@ class GpuInterpreter(Interpreter):
         def found(row: Row) -> str:
             return "find" if row.apart else labels.setdefault(id(row), self.label(row.name.replace(" ", "_")))
 
-        decode(self, "%word", TABLE, found, "over", "find")
-        for row in TABLE:
+        decode(self, "%word", _ROWS, found, "over", "find")
+        for row in _ROWS:
             if row.apart or row.plain:
                 self._found[id(row)] = self.function(row)
             if not row.apart:
@@ -148,7 +151,7 @@ class GpuInterpreter(Interpreter):
 
         It takes no branch, and saves a way around the loop.
         """
-        (row,) = (row for row in TABLE if row.name == "b.cond")
+        (row,) = (row for row in _ROWS if row.name == "b.cond")
         follows = self.compare("eq", self.both(word, row.mask), row.value)
         self._together = True
         row.meaning(self, self.fields(row, word.text))
@@ -169,7 +172,7 @@ class GpuInterpreter(Interpreter):
         The loop itself has only the rows that are in it: the less code there is, the fewer registers it has, and the
         simpler it is where lanes meet again.
         """
-        w, rows = Writer(), [row for row in TABLE if id(row) in self._found]
+        w, rows = Writer(), [row for row in _ROWS if id(row) in self._found]
         labels = {id(row): f"row.{number}" for number, row in enumerate(rows)}
         decode(w, "%word", rows, lambda row: labels[id(row)], "none")
         for row in rows:

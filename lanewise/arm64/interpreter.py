@@ -32,8 +32,9 @@ _GIVEN = (
     "ptr %x, ptr %vectors, i32 %word, ptr %floating, ptr %memory, i64 %start, i64 %size, ptr %detail, i64 %code, "
     "i64 %code_bytes, ptr %modified"
 )
+_GIVEN_ON_GPU = f"{_GIVEN}, ptr %lane"
 _GIVEN_TO_WATCH = f"{_GIVEN}, ptr %debug, ptr %lane, i64 %limit, ptr %left, i64 %pc"
-"""What a row's function is given, and one of a debugging interpreter."""
+"""What a row's function is given, one of a GPU, and one of a debugging interpreter."""
 _VARIABLES = {"pc.at": lane.PC, "floating": lane.FLOATING}
 _RARE = {"reason": lane.REASON, "detail": lane.DETAIL, "cycles": lane.CYCLES}
 """What is said where a lane stops: in its state, as variables of the loop would cost each instruction a little."""
@@ -53,7 +54,9 @@ class Interpreter(LaneMachine):
     @property
     def given(self) -> str:
         """What a row's function is given."""
-        return _GIVEN_TO_WATCH if self.debugging else _GIVEN
+        if self.debugging:
+            return _GIVEN_TO_WATCH
+        return _GIVEN_ON_GPU if self.gpu else _GIVEN
 
     # --- the lane's state --------------------------------------------------------------------------------------------
 

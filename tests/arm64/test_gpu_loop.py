@@ -32,6 +32,13 @@ def _portable(text):
     return re.sub(r'call i32 asm "add.u32 \$0, \$1, 1;", "=r,r"\(i32 (%\w+)\)', r"add i32 \1, 1", text)
 
 
+def test_the_loop_has_no_access_that_other_lanes_have_a_say_in():
+    """Around one the lanes of a warp give way to each other, at each instruction."""
+    loop = GpuInterpreter().pieces(merged=False)[0]
+    assert "load i64" in loop
+    assert re.findall(r"atomicrmw|cmpxchg|load atomic|exchange_pair|load volatile", loop) == []
+
+
 @pytest.fixture(scope="module")
 def gpu_loop():
     """The loop by itself, and the pieces that a translation is linked with."""

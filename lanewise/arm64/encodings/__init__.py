@@ -33,7 +33,7 @@ TABLE: list[Row] = [
     *branches.ROWS,
     *(replace(row, apart=row.name == _LONG) for row in register.ROWS),
     *memory.ROWS,
-    *pairs.ROWS,
+    *(replace(row, ordered=True) for row in pairs.ROWS),
     *(replace(row, apart=row.name not in _FLAGGED) for row in floating.ROWS),
     *(replace(row, apart=True) for module in _VECTORS for row in module.ROWS),
 ]

@@ -255,6 +255,12 @@ def _compare_swap(m: Machine, f: Fields) -> None:
     m.write(f.Rs, m.resize(m.assign(bits, f"extractvalue {{ i{bits}, i1 }} {pair}, 0"), 64))
 
 
+def _load_acquired(m: Machine, f: Fields) -> None:
+    bits = 8 << f.size.number
+    at = aligned(m, m.read(f.Rn, sp=True), bits, "r")
+    m.write(f.Rt, m.resize(m.assign(bits, f"load atomic i{bits}, ptr {at} acquire, align {bits // 8}"), 64))
+
+
 _INDEX = "Rm sign:1 1 whole:1 S"
 """A register as an offset; in the manual the bits around the 1 are those of the field `option`."""
 _ALL = {"size": (0, 1, 2, 3), "opc": (0, 1)}
@@ -296,14 +302,7 @@ _PLAIN: list[Row] = [
         for row in rows("ldp v", f"opc 101 1 0 {mode:02b} L imm7 Rt2 Rn Rt", _pair_vector(mode), "L", opc=(0, 1, 2))
     ),
 ]
-ROWS: list[Row] = [
-    *(replace(row, plain=True) for row in _PLAIN),
-    *rows("prfm", "11 111 0 01 10 imm12 Rn Rt", _prefetch),
-    *rows("prfum", "11 111 0 00 10 0 imm9 00 Rn Rt", _prefetch),
-    *rows("prfm", f"11 111 0 00 10 1 {_INDEX} 10 Rn Rt", _prefetch),
-    *rows("prfm", "11 011 0 00 imm19 Rt", _prefetch),
-    *rows("ldr", "opc 011 0 00 imm19 Rt", _literal, opc=(0, 1, 2)),
-    *rows("ldr v", "opc 011 1 00 imm19 Rt", _literal_vector, opc=(0, 1, 2)),
+_ORDERED: list[Row] = [
     *rows("ldar", "size 001000 1 L 0 Rs o0 Rt2 Rn Rt", _ordered, "size L"),
     *rows("ldxr", "size 001000 0 1 0 Rs o0 Rt2 Rn Rt", _load_exclusive, "size"),
     *rows("stxr", "size 001000 0 0 0 Rs o0 Rt2 Rn Rt", _store_exclusive, "size"),
@@ -314,11 +313,15 @@ ROWS: list[Row] = [
         for row in rows(name, f"size 111 0 00 A R 1 Rs 0 {number:03b} 00 Rn Rt", _atomic(operation), "size")
     ),
     *rows("swp", "size 111 0 00 A R 1 Rs 1 000 00 Rn Rt", _atomic("xchg"), "size"),
-    *rows("ldapr", "size 111 0 00 1 0 1 11111 1 100 00 Rn Rt", lambda m, f: _load_ordered(m, f), "size"),
+    *rows("ldapr", "size 111 0 00 1 0 1 11111 1 100 00 Rn Rt", _load_acquired, "size"),
 ]
-
-
-def _load_ordered(m: Machine, f: Fields) -> None:
-    bits = 8 << f.size.number
-    at = aligned(m, m.read(f.Rn, sp=True), bits, "r")
-    m.write(f.Rt, m.resize(m.assign(bits, f"load atomic i{bits}, ptr {at} acquire, align {bits // 8}"), 64))
+ROWS: list[Row] = [
+    *(replace(row, plain=True) for row in _PLAIN),
+    *rows("prfm", "11 111 0 01 10 imm12 Rn Rt", _prefetch),
+    *rows("prfum", "11 111 0 00 10 0 imm9 00 Rn Rt", _prefetch),
+    *rows("prfm", f"11 111 0 00 10 1 {_INDEX} 10 Rn Rt", _prefetch),
+    *rows("prfm", "11 011 0 00 imm19 Rt", _prefetch),
+    *rows("ldr", "opc 011 0 00 imm19 Rt", _literal, opc=(0, 1, 2)),
+    *rows("ldr v", "opc 011 1 00 imm19 Rt", _literal_vector, opc=(0, 1, 2)),
+    *(replace(row, ordered=True) for row in _ORDERED),
+]

@@ -78,6 +78,9 @@ class Row:
     """Whether it is long, and neither goes elsewhere nor needs flags: then the interpreter has a function for it."""
     plain: bool = False
     """Whether it is a plain access: then a GPU's interpreter has a function for all but what is common."""
+    ordered: bool = False
+    """Whether it is an access that other lanes have a say in: then a GPU's interpreter has a function for it. Around
+    one in its loop, the assembler would have lanes give way to each other (YIELD) at each instruction."""
 
 
 def rows(name: str, pattern: str, meaning: Meaning, settle: str = "", /, **choices: tuple[int, ...]) -> list[Row]:
