@@ -241,8 +241,10 @@ some:
   %so_far = load i64, ptr %cycles
   %idle = icmp eq i64 %so_far, %before
   %sampling = icmp ugt i64 %most, {lane.FEW_STEPS}
+  %long_here = icmp eq i64 %steps, %most
+  %stays = or i1 %sampling, %long_here
   %come = xor i1 %idle, true
-  %counts = or i1 %come, %sampling
+  %counts = or i1 %come, %stays
   br i1 %counts, label %count_it, label %counted
 count_it:
   %pc = load i64, ptr %pc.at

@@ -51,8 +51,8 @@ LONGEST_SLICE = 2**31 - 1
 """Instructions that a lane may run at a time: they are counted in 32 bits."""
 
 FEW_STEPS, SAMPLED_STEPS = 257, 65537
-"""Instructions that lanes interpret at most before they look for translated code again, and count where they have left
-it; and before they say where they are, where nothing is translated yet."""
+"""Instructions that lanes interpret at most before they look for translated code again, and say where they are: they do
+so as well where they have left it. And the same where nothing is translated yet."""
 SAMPLE_SLOTS = 4096
 """Places where such addresses are counted, two words each; of addresses that fall on the same, the last one stays."""
 

@@ -6,6 +6,7 @@ from assembler import add, add_imm, b, bne, br, hlt, ldr, movz, program, str_, s
 import lanewise as lw
 from lanewise.arm64.finding import Code
 from lanewise.arm64.linux import hot, run_linux
+from lanewise.arm64.linux.elf import read_program
 from lanewise.arm64.units import find_units
 
 
@@ -113,6 +114,33 @@ def test_where_lanes_were_not_in_translated_code_is_counted(device):
     cpu.translate(0, 80, [0, *left])
     assert cpu.execute(100_000).stop_reasons == ["hlt"]
     assert int(cpu.get_lane_registers(0)[1]) == 1000
+
+
+def test_a_loop_that_lanes_stay_in_without_coming_to_translated_code_is_counted(device):
+    """Though they never leave translated code: they begin where nothing is translated."""
+    code = program(hlt(), add_imm(1, 1, 1), subs_imm(28, 28, 1), bne(-2), b(-4))
+    cpu = lw.ParallelCPU(2, 4096, device=device)
+    cpu.load_program(code)
+    cpu.set_pc_all(4)
+    for number in range(2):
+        cpu.set_registers_lane(number, {28: 50_000})
+    cpu.translate(0, len(code), [0])
+    assert cpu.execute(10**6).stop_reasons == ["hlt"] * 2
+    left = cpu.untranslated()
+    assert left.keys() <= {4, 8, 12, 16}
+    assert sum(left.values()) > 100
+
+
+def test_what_was_met_once_has_no_program_translated_anew(build):
+    program_file = build("endings", "-static", "-O1")
+    cpu = lw.ParallelCPU(1, 1 << 24, "private", "cpu")
+    made = hot.HotCode(cpu, read_program(str(program_file)))
+    at, other = made.code.start, made.code.start + 4096
+    first = made._wanted(at, made._now.code, ())
+    assert made._hot(first, {other: 1}) != []
+    then = made._wanted(at, made._now.code, (at,))
+    assert made._hot(then, {other: 1}) == []
+    assert made._hot(then, {other: 10_000}) != []
 
 
 @pytest.mark.parametrize("shared", ["shared", "private"])

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanewise.arm64.cpu import ParallelCPU
+from lanewise.arm64.lane import FEW_STEPS
 from lanewise.arm64.linux.elf import Program
 from lanewise.arm64.program import has_interpreter, optimise_interpreter
 from lanewise.arm64.runners import Wanted
@@ -32,6 +33,8 @@ _MOST_NEW = 64
 """Addresses from which on more is translated at a time."""
 _SHARE = 0.98
 """How much of the time that was not spent in translated code those stand for."""
+_WORTH = 1_000_000
+"""Instructions that were interpreted, more or less, below which nothing is translated besides what has been."""
 
 
 class HotCode:
@@ -110,6 +113,8 @@ class HotCode:
         starts = code.called()
         counts = {address: count for address, count in samples.items() if address in self.code}
         total, taken = sum(counts.values()), 0
+        if now.entries and total * FEW_STEPS < _WORTH:
+            return []  # else each run would have all of it made anew for what it met once
         known, found = set(now.entries), list[int]()
         for address in sorted(counts, key=lambda address: -counts[address]):
             if taken >= total * _SHARE or len(found) == _MOST_NEW:
