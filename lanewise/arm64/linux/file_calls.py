@@ -242,6 +242,8 @@ def close(p: Process, fd: int) -> int:
 @call(436)
 def close_range(p: Process, first: int, last: int, flags: int) -> int:
     """Close many."""
+    if (last & 0xFFFFFFFF) < (first & 0xFFFFFFFF) or integer(flags) & ~6:
+        raise failure(errno.EINVAL)
     for number in [one for one in p.files if first <= one <= last & 0xFFFFFFFF]:
         if flags & 4:
             p.files[number].close_on_exec = True
@@ -260,7 +262,7 @@ def dup(p: Process, fd: int) -> int:
 def dup3(p: Process, old: int, new: int, flags: int) -> int:
     """A certain descriptor for the same."""
     opened, number = p.stands_for(integer(old)), integer(new)
-    if integer(old) == number:
+    if integer(old) == number or integer(flags) & ~_CLOEXEC:
         raise failure(errno.EINVAL)
     if not 0 <= number < MOST_FILES:
         raise failure(errno.EBADF)

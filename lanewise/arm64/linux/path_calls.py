@@ -18,7 +18,7 @@ _CLOEXEC, _PATH, _TMPFILE = 0o2000000, 0o10000000, 0o20000000
 _DIRECTORY = 0o40000
 _WITH_PATH = _DIRECTORY | 0o100000 | _CLOEXEC | _PATH
 """Flags that mean something where only a path is wanted: a directory, no link, and these two."""
-_NOFOLLOW, _REMOVEDIR, _EMPTY_PATH = 0x100, 0x200, 0x1000
+_NOFOLLOW, _REMOVEDIR, _FOLLOW, _EMPTY_PATH = 0x100, 0x200, 0x400, 0x1000
 _NOREPLACE = 1
 _NOT_REMOVED = {b".": errno.EINVAL, b"..": errno.ENOTEMPTY}
 """What Linux says to who would remove a directory by a name that is not its own."""
@@ -158,6 +158,8 @@ def mkdirat(p: Process, directory: int, path: int, mode: int) -> int:
 @call(35)
 def unlinkat(p: Process, directory: int, path: int, flags: int) -> int:
     """Remove a file or an empty directory."""
+    if integer(flags) & ~_REMOVEDIR:
+        raise failure(errno.EINVAL)
     name = p.path(path)
     removes = bool(flags & _REMOVEDIR)
     above = errno.EBUSY if removes else errno.EISDIR
@@ -220,11 +222,13 @@ def symlinkat(p: Process, content: int, directory: int, path: int) -> int:
 
 
 @call(37)
-def linkat(p: Process, old_directory: int, old: int, new_directory: int, new: int) -> int:
-    """Give a file one more name."""
-    source, target = p.path(old), p.path(new)
+def linkat(p: Process, old_directory: int, old: int, new_directory: int, new: int, flags: int) -> int:
+    """Give a file one more name; a link by itself, or what it leads to."""
+    if integer(flags) & ~(_FOLLOW | _EMPTY_PATH):
+        raise failure(errno.EINVAL)
+    source, target, follow = p.path(old), p.path(new), bool(flags & _FOLLOW)
     with (
-        p.mounts.place(p.base(integer(old_directory), source), source, above=errno.EPERM) as from_,
+        p.mounts.place(p.base(integer(old_directory), source), source, follow=follow, above=errno.EPERM) as from_,
         p.mounts.place(p.base(integer(new_directory), target), target, above=errno.EEXIST) as into,
     ):
         if from_.itself:

@@ -149,8 +149,10 @@ def prlimit64(p: Process, target: int, resource: int, new: int, old: int) -> int
 
 
 @call(278)
-def getrandom(p: Process, address: int, count: int) -> int:
+def getrandom(p: Process, address: int, count: int, flags: int) -> int:
     """Random bytes."""
+    if integer(flags) & ~7:
+        raise failure(errno.EINVAL)
     count = min(count, 1 << 20)
     p.memory.check(address, count)
     p.memory.write(address, p.random(count))

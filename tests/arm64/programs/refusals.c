@@ -118,6 +118,19 @@ static void odd_paths(int file)
     printf("%ld %ld\n", (long)st.st_atime, (long)st.st_mtime);
 }
 
+static void odd_flags(int file)
+{
+    SHOW(linkat(AT_FDCWD, "l", AT_FDCWD, "file", AT_SYMLINK_FOLLOW));
+    SHOW(lstat("file", &st) == 0 && S_ISREG(st.st_mode));
+    SHOW(linkat(AT_FDCWD, "l", AT_FDCWD, "link", 0));
+    SHOW(lstat("link", &st) == 0 && S_ISLNK(st.st_mode));
+    SHOW(linkat(AT_FDCWD, "f", AT_FDCWD, "other", 0x8000));
+    SHOW(unlinkat(AT_FDCWD, "file", 0x8000));
+    SHOW(syscall(SYS_dup3, file, 77, 1));
+    SHOW(syscall(SYS_getrandom, room, 4, 0x100));
+    SHOW(syscall(SYS_close_range, 9, 3, 0));
+}
+
 static void odd_words(int file)
 {
     struct timespec moment = {0, 1000}, none = {0, -1}, whole = {0, 1000};
@@ -156,6 +169,7 @@ int main(void)
     int file = open("f", O_RDONLY);
     only_paths();
     odd_paths(file);
+    odd_flags(file);
     odd_words(file);
     return 0;
 }
