@@ -31,7 +31,7 @@ RUN = ["run"]
 FIGURES = ("bench-cuda", "layout-cuda", "wasm-cuda", "arm64-cuda", "run-cuda", "bench-cpu", "wasm-cpu", "run-cpu")
 """Steps that are benchmarks, in the order of the tables."""
 FRAMES = [(size, groups) for size in ("1920x1080", "3840x2160") for groups in ("one", "all")]
-SHOWN = ("info", "frames", "search", "first-waves", "straggler", "setup", "looks", "by-hand", "unicorn", "pace", "soak")
+SHOWN = ("info", "frames", "search", "first-waves", "straggler", "setup", "by-hand", "unicorn", "pace", "soak")
 """Steps whose logs are short, and shown."""
 BESIDE = "pace+soak"
 """What runs at the same time where everything runs."""
@@ -87,7 +87,6 @@ def steps(directory: Path) -> list[Step]:
         script("straggler", "benchmarks/wasm/straggler.py", "--samples", "500000", "--lanes", "131072"),
         script("search", "benchmarks/wasm/exhaustive.py", "--lanes", "65536"),
         script("first-waves", "benchmarks/wasm/first_waves.py"),
-        script("looks", "benchmarks/wasm/looks.py"),
         Step("by-hand", [str(ROOT / "benchmarks" / "arm64" / "loop_by_hand.py")]),
         bench("bench-cpu", "cpu", KERNELS),
         bench("wasm-cpu", "cpu", WASM),

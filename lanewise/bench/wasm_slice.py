@@ -41,7 +41,6 @@ GPU_VARIANTS: Variants = {
     "branch for alignment": {"alignment": "branch"},
     "size at run time": {"fixed_memory": False},
     "flat memory": {"layout": "flat"},
-    "looks written out": {"looks": "written"},
 }
 """Bounds are always compared on a GPU, with the alignment in the same comparison: there is no build without."""
 

@@ -14,7 +14,6 @@ from lanewise.settings import WARP_SIZE
 
 Layout = Literal["flat", "interleaved", "words"]
 Meter = Literal["off", "stop", "count", "tally"]
-Looks = Literal["calls", "written"]
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,6 @@ class Build:
     cleared for the next ones; see `marking`. Little work where all is one function."""
     stats: bool = False
     """GPU, many lanes: whether loops count how many lanes of a warp are in step; slower."""
-    looks: Looks = "calls"
-    """GPU, functions over arrays: whether lanes look for requests to stop by a call (`calls`), or right where they are
-    (`written`), so that no call is in the way of what a loop keeps in registers."""
 
     @property
     def rings(self) -> bool:
@@ -95,8 +91,8 @@ class Build:
 
     @property
     def looks_written(self) -> bool:
-        """Whether looks are no calls: not those of programs, which the kernel has more to say to."""
-        return self.looks == "written" and self.gpu and self.lanes and not self.process
+        """Whether looks in loops are no calls: not those of programs, which the kernel has more to say to."""
+        return self.gpu and self.lanes and not self.process
 
     @property
     def columns(self) -> int:
@@ -123,7 +119,6 @@ PUBLIC: dict[str, tuple[object, ...]] = {
     "meeting": (False, True),
     "marks": (False, True),
     "stats": (False, True),
-    "looks": get_args(Looks),
 }
 """The fields that users may choose, and their values; the others follow from what is compiled for what."""
 

@@ -247,8 +247,8 @@ def _exits(build: Build) -> str:
 """
         declared = "declare void @lw_guest_trap(ptr, i32, i32, ptr) noreturn"
     stop_at = cell_at(build, state.STOP, "%stop_at", "%shared")
-    # Looks stay calls: written out, a way that comes back beside one that ends the lane keeps the lanes of a GPU from
-    # meeting again behind them.
+    # A look with a way that comes back beside one that ends the lane stays a call: written out, it keeps the lanes of a
+    # GPU from meeting again behind it.
     end = "end" if build.meter == "tally" else "trap"
     return f"""
 {declared}

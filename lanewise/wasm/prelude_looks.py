@@ -33,14 +33,14 @@ def looked_at(build: Build) -> str:
             return f"{STEPS_LEFT}  call void @lw.look_counted(ptr %st, i32 %place, i32 %steps)\n{ALL_GIVEN}"
         return f"  call void @lw.look(ptr %st, i32 %place)\n{_BEGIN_ANEW}"
     asked = f"""{cell_at(build, state.STOP, "%stop_at", "%st")}  %stop_word = load ptr, ptr %stop_at, align 8
-  %asked = {READ}
+  %{"asked" if tallies else "ends"} = {READ}
 {cell_at(build, state.TRAP_STATE, "%report_at", "%st")}  %report = load ptr, ptr %report_at, align 8
   %place_wide = zext i32 %place to i64
   %place_high = shl i64 %place_wide, 32
-  %stopped = or i64 %place_high, {traps.INTERRUPTED}
+  %{"stopped" if tallies else "why"} = or i64 %place_high, {traps.INTERRUPTED}
 """
     if not tallies:
-        return f"{asked}  %ends = add i32 %asked, 0\n  %why = add i64 %stopped, 0\n  {END_IF}\n{_BEGIN_ANEW}"
+        return f"{asked}  {END_IF}\n{_BEGIN_ANEW}"
     return f"""{asked}{STEPS_LEFT}{steps_less(build)}  store i64 %left, ptr %left_at, align 8, !tbaa !2
   %over = icmp slt i64 %left, 0
   %ends = select i1 %over, i32 1, i32 %asked

@@ -191,7 +191,7 @@ def test_devices_that_are_not_there_are_named(shop):
 
 
 def test_an_unknown_choice_is_refused_as_python_does(shop):
-    compiling = "and for compiling level, layout, checks, alignment, meter, fixed_memory, meeting, marks, stats, looks$"
+    compiling = "and for compiling level, layout, checks, alignment, meter, fixed_memory, meeting, marks, stats$"
     taken = f"takes no 'error'; it takes device, errors, fuel, timeout, placement, {compiling}"
     with pytest.raises(TypeError, match=taken):
         shop.func("add", error="mask")

@@ -17,8 +17,8 @@ from lanewise.wasm.build import gpu_build
 from lanewise.wasm.lane_setup import lane_choices
 from lanewise.wasm.lanes import LaneProgram
 
-LOOK = {"calls": "call fastcc void @lw.look(", "written": "@p exit; }"}
-"""What reads the request to stop, or what follows where that is no call."""
+LOOK, CALL = "@p exit; }", "call fastcc void @lw.look("
+"""What follows once a loop has read the request to stop, and what reads it where no round of a loop is."""
 
 ENDLESS = {
     "empty": "(loop (br 0))",
@@ -91,25 +91,24 @@ def looks(flow: Flow, look: str) -> list[int]:
     return [number for number, block in enumerate(flow.blocks) if look in block]
 
 
-@pytest.mark.parametrize("how", LOOK)
 @pytest.mark.parametrize("name", ENDLESS)
-def test_code_for_a_gpu_looks_in_every_loop_without_end_and_in_recursion(name, how):
-    look = LOOK["calls" if name == "recursive" else how]  # where no round of a loop is, it is always a call
-    made = gpu_code(endless_module(ENDLESS[name]), "f", (), looks=how)["optimised"]
+def test_code_for_a_gpu_looks_in_every_loop_without_end_and_in_recursion(name):
+    look = CALL if name == "recursive" else LOOK
+    made = gpu_code(endless_module(ENDLESS[name]), "f", ())["optimised"]
     flows = [Flow(text) for text in functions(made) if look in text]
     assert flows
     if name != "recursive":  # nothing returns, so that what goes around is this loop
         assert any(comes_back(number, flow.ways, lambda _: True) for flow in flows for number in looks(flow, look))
-    assert look not in gpu_code(endless_module(ENDLESS[name]), "f", (), meter="off", looks=how)["optimised"]
+    assert look not in gpu_code(endless_module(ENDLESS[name]), "f", (), meter="off")["optimised"]
 
 
-def test_looks_that_are_written_out_are_neither_calls_nor_volatile():
+def test_looks_in_loops_are_neither_calls_nor_volatile():
     """Loops with a volatile load are given way in by the lanes of a warp, round after round."""
-    made = gpu_code(lw.load(guest("json").read()), "run", (False,), meeting=True, looks="written")["optimised"]
+    made = gpu_code(lw.load(guest("json").read()), "run", (False,), meeting=True)["optimised"]
     guests = [text for text in functions(made) if "ptx_kernel" not in text]
-    written = [text for text in guests if LOOK["written"] in text]
-    assert sum(text.count(LOOK["written"]) for text in written) > 20
-    assert not any("load volatile" in text or LOOK["calls"] in text for text in written)
+    looking = [text for text in guests if LOOK in text]
+    assert sum(text.count(LOOK) for text in looking) > 20
+    assert not any("load volatile" in text or CALL in text for text in looking)
 
 
 @pytest.mark.parametrize("name", ["sha256", "blur", "pbkdf2"])
@@ -120,13 +119,12 @@ def test_the_rounds_of_short_loops_are_not_checked(name):
         flow = Flow(text)
         for loop in short_loops(flow):
             found += 1
-            assert not any(LOOK["calls"] in flow.blocks[number] for number in loop.body)
+            assert not any(LOOK in flow.blocks[number] for number in loop.body)
     assert found > 5
 
 
-@pytest.mark.parametrize("how", LOOK)
-def test_what_a_look_reads_is_stored_before_where_nothing_else_reads_it(how):
+def test_what_a_look_reads_is_stored_before_where_nothing_else_reads_it():
     # Without memory the state of a lane is a variable of the kernel, and markers do not say what checks will read.
-    made = gpu_code(endless_module(ENDLESS["empty"]), "f", (), looks=how)["optimised"]
+    made = gpu_code(endless_module(ENDLESS["empty"]), "f", ())["optimised"]
     assert re.search(r"store i64 %stop\b", made)
     assert re.search(r"store ptr %report\b", made)

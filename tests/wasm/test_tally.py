@@ -203,9 +203,7 @@ CORNERS = {
 
 
 @pytest.mark.parametrize("name", CORNERS)
-@pytest.mark.parametrize(
-    "choices", [{"looks": "written"}, {"level": 1, "meeting": True}, {"level": 0, "alignment": "exit"}], ids=str
-)
+@pytest.mark.parametrize("choices", [{}, {"level": 1, "meeting": True}, {"level": 0, "alignment": "exit"}], ids=str)
 def test_the_last_step_is_the_same_one_on_all_ways(name, choices, device):
     module, given = lw.load(bytes(wasmtime.wat2wasm(CORNERS[name]))), np.array([1, 5, 60])
     steps = steps_of(module, "f", (given,), "count", 1 << 20, device="cpu")
@@ -227,16 +225,12 @@ LOOKS = """(module (memory 1 1)
 """So many rounds, then nothing, or a trap of its own, in a helper, or in an access."""
 
 
-@pytest.mark.parametrize("looks", ["calls", "written"])
-def test_a_trap_counts_only_for_those_who_had_enough_steps_for_it(looks, device):
+def test_a_trap_counts_only_for_those_who_had_enough_steps_for_it(device):
     module = lw.load(bytes(wasmtime.wat2wasm(LOOKS)))
     rounds = np.array([10, 99_999, 100_000, 100_001], np.uint32)
     kinds = {1: "unreachable", 2: "out of bounds memory access", 3: "out of bounds memory access"}
     for then, kind in kinds.items():
-        found = [
-            outcome(module.func("f", device=device, fuel=100_001, meter=meter, looks=looks), rounds, then)
-            for meter in METERS
-        ]
+        found = [outcome(module.func("f", device=device, fuel=100_001, meter=meter), rounds, then) for meter in METERS]
         assert found[0] == found[1]
         assert found[0][1] == {0: kind, 1: kind, 2: kind, 3: "out of fuel"}
 
@@ -255,18 +249,17 @@ def test_results_on_the_device_and_single_numbers_are_counted_again_as_well(chec
     assert module.func("f", device=device, fuel=1001, meter="tally", **choices)(1000, 0) == 1000
 
 
-@pytest.mark.parametrize("looks", ["calls", "written"])
-def test_an_element_without_end_is_ended_by_its_limit_and_by_time(looks, device):
+def test_an_element_without_end_is_ended_by_its_limit_and_by_time(device):
     endless = bytes(wasmtime.wat2wasm('(module (func (export "f") (param i32) (loop (br_if 0 (local.get 0)))))'))
     again = """(module (func $f (export "f") (param i32)
       (if (local.get 0) (then (call $f (local.get 0)) (call $f (i32.const 0))))))"""
     for data in (endless, bytes(wasmtime.wat2wasm(again))):
         module = lw.load(data)
         with pytest.raises(lw.LaneError, match="2 of 3 lanes trapped: lane 0: out of fuel") as error:
-            module.func("f", device=device, fuel=300, meter="tally", looks=looks)(np.array([1, 0, 2]))
+            module.func("f", device=device, fuel=300, meter="tally")(np.array([1, 0, 2]))
         assert error.value.kinds == ["out of fuel"] * 2
     for limits in ({"fuel": 1 << 60, "meter": "tally"}, {}):
-        function = lw.load(endless).func("f", device=device, timeout=0.3, looks=looks, **limits)
+        function = lw.load(endless).func("f", device=device, timeout=0.3, **limits)
         with pytest.raises(lw.LaneError, match="1 of 1 lanes trapped: lane 0: interrupted"):
             function(1)
 
