@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from lanewise.arm64.warps import Warps
 from lanewise.devices import Device
 from lanewise.devices import device as find_device
 from lanewise.errors import ArgumentError, OutOfMemoryError
+
+if TYPE_CHECKING:
+    from lanewise.arm64.linux.elf import Program
 
 Array = np.ndarray[Any, Any]
 
@@ -79,6 +82,8 @@ class ParallelCPU:
             self.runner.expect_gaps(self._memory.address, self._memory.nbytes)
         self.debugger = Debugger(self)
         """Breakpoints, watchpoints, traces and disassembly."""
+        self._program: Program | None = None
+        """What `load_elf` has loaded."""
         self._translation: Wanted | None = None
         self._units: Any = None
         """Of the translation, the unit of each word."""
@@ -113,6 +118,11 @@ class ParallelCPU:
         """Whether each lane has memory of its own."""
         return bool(self._spacing)
 
+    @property
+    def functions(self) -> dict[str, int]:
+        """Where functions of the program begin that `load_elf` has loaded, as far as its file has names for them."""
+        return {} if self._program is None else dict(self._program.functions())
+
     # --- programs ----------------------------------------------------------------------------------------------------
 
     def load_program(self, program: bytes, address: int = 0) -> None:
@@ -137,9 +147,11 @@ class ParallelCPU:
         environments = given.environments(env, self._lanes)
         random = [os.urandom(RANDOM_BYTES) for _ in range(self._lanes)]
         loading.load(self, program, arguments, environments, random)
+        self._program = program
 
     def begin_anew(self) -> None:
         """Have lanes and their memory be as they were at first: all 0."""
+        self._program = None
         self._translation = self._ran = None
         self.runner.clear(self._memory)
         for words in (self._states, self._summaries, self._answers, self._modified):
@@ -307,17 +319,19 @@ class ParallelCPU:
             )
             return
         content = content_of(data, "data")
-        address_range(address, len(content), self._size, self._start)
         every = number is None and self._spacing
         if every and self.runner.far:
             self.write_memory_everywhere(address, content)
             return
+        address_range(address, len(content), self._size, self._start)
         self._drop_translation(address, len(content))
         for one in range(self._lanes) if every else (0 if number is None else number,):
             self.runner.write(self._place(address, len(content), one), content)
 
     def write_memory_everywhere(self, address: int, data: bytes) -> None:
         """Set the same bytes in the memory of all lanes, as few times as the device can do with."""
+        data = content_of(data, "data")
+        address_range(address, len(data), self._size, self._start)
         self._drop_translation(address, len(data))
         lanes = self._lanes if self._spacing else 1
         self.runner.write_many([self._place(address, len(data), one) for one in range(lanes)], data)
@@ -355,10 +369,11 @@ class ParallelCPU:
     # --- running -----------------------------------------------------------------------------------------------------
 
     def translate(self, address: int, count: int, entries: Iterable[int] | None = None) -> None:
-        """Have the code that lies there compiled before lanes run next, from some addresses on: by default theirs.
+        """Have the code that lies there compiled before lanes run next, from some addresses on.
 
-        What lanes do stays the same, but for the time. A lane that changes that code is interpreted from then on.
-        Entries that are not in that code are left out.
+        By default those are where lanes are, and on a CPU all `functions`: a GPU's compiler takes far longer for all of
+        a program. What lanes do stays the same, but for the time. A lane that changes that code is interpreted from
+        then on. Entries that are not in that code are left out.
         """
         address_range(address, count, self._size, self._start)
         first = -(-address // 4) * 4  # instructions are whole words
@@ -370,7 +385,8 @@ class ParallelCPU:
         code = self.read_memory(first, length)
         if self._spacing and not (self.read_memory_all(first, length) == np.frombuffer(code, np.uint8)).all():
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
-        wanted = self.pcs if entries is None else listed(entries, "entries")
+        named = () if self.runner.far else self.functions.values()
+        wanted = [*self.pcs, *named] if entries is None else listed(entries, "entries")
         starts = tuple(sorted({whole(one, "an entry", 0, 2**64 - 1) for one in wanted}))
         odd = next((one for one in starts if one % 4), None)
         if odd is not None and entries is not None:  # lanes may be anywhere

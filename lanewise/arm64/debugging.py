@@ -9,13 +9,13 @@ import numpy as np
 
 from lanewise.arm64 import lane
 from lanewise.arm64.arguments import address_range, lane_number, whole
-from lanewise.errors import ArgumentError, LanewiseError
+from lanewise.errors import ArgumentError, LanewiseError, OutOfMemoryError
 
 if TYPE_CHECKING:
     from lanewise.arm64.cpu import ParallelCPU
 
 _KINDS = {"r": 1, "w": 2, "rw": 3}
-_MOST_TRACED = 1 << 16
+_MOST_TRACED, _MOST_SHOWN = 1 << 16, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,11 @@ class Debugger:
     def trace(self, count: int) -> None:
         """Remember the last instructions of each lane: so many from now on."""
         length, lanes = whole(count, "count", 1, _MOST_TRACED), self._cpu.get_num_lanes()
-        self._traces = self._cpu.device.zeros((lanes, 2 * length + 1), np.uint64)  # may fail: then all is as it was
+        try:
+            self._traces = self._cpu.device.zeros((lanes, 2 * length + 1), np.uint64)
+        except OutOfMemoryError as error:
+            message = f"count is {length:,}, for which there is no memory with {lanes:,} lanes: {error}"
+            raise OutOfMemoryError(message) from None
         self._length, self._block = length, None
 
     def get_lane_trace(self, number: int) -> list[Instruction]:
@@ -101,6 +105,7 @@ class Debugger:
 
     def where(self, number: int, before: int = 3, after: int = 4) -> str:
         """The code around the place where a lane is, a line each, with a mark."""
+        before, after = whole(before, "before", 0, _MOST_SHOWN), whole(after, "after", 0, _MOST_SHOWN)
         here = int(self._cpu.get_lane_pc(number))
         if not 0 <= here - self._cpu.memory_start <= self._cpu.memory_size - 4:
             return f"-> {here:#x}, where there is no memory"

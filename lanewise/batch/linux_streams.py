@@ -39,6 +39,9 @@ class FileInput(Opened):
     def __init__(self, number: int, stopping: Callable[[], bool]) -> None:
         self._number, self._stopping = number, stopping
 
+    def waiting(self) -> int:
+        return max(0, self.status().size - self.seek(0, os.SEEK_CUR))
+
     def read(self, count: int) -> bytes:
         return read_through(count, self._stopping) if count else b""  # some of a system's files wait as pipes do
 

@@ -1,9 +1,9 @@
 """Single instructions on Lanewise and on Unicorn: the same registers, flags and memory afterwards.
 
-    python tests/arm64/against_unicorn.py [--cases 300] [--seed 1] [--row NAME] [--device cpu]
+    python tests/arm64/against_unicorn.py [--cases 300] [--seed 1] [--row NAME] [--device cpu] [--translated]
 
 For each row of the table so many words with random fields, over random registers, flags and memory; of floating point
-(`--row 'f*,*cvtf*'`) in all modes of FPCR, with all flags of FPSR.
+(`--row 'f*,*cvtf*'`) in all modes of FPCR, with all flags of FPSR. Translated, rows that go elsewhere are left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase as fnmatch
 from itertools import groupby
 from typing import Any
@@ -23,10 +24,15 @@ from unicorn import arm64_const as names
 
 from lanewise.arm64.cpu import ParallelCPU
 from lanewise.arm64.encodings import TABLE, Row
+from lanewise.arm64.finding import ENDS
+from lanewise.devices import Device
 
 SIZE = 8192
 AT = 4096
 """Where the instruction is, in the middle of its lane's memory."""
+APART = 16
+"""Bytes from one instruction to the next where they are translated, in memory behind all else."""
+HLT = 0xD4400000
 REGISTERS = [getattr(names, f"UC_ARM64_REG_X{number}") for number in range(31)] + [names.UC_ARM64_REG_SP]
 VECTORS = [getattr(names, f"UC_ARM64_REG_Q{number}") for number in range(32)]
 
@@ -36,8 +42,8 @@ KNOWN_WRONG = {f"{name} size={size}": _SHORT for name in ("ldsmax", "ldsmin") fo
 """Rows that Unicorn gets wrong, and how: they must differ somewhere."""
 ENOUGH = 30
 """Words of a row among which there is one that shows it."""
-LANES = 4096
-"""Words that run at once."""
+LANES, TRANSLATED_LANES = 4096, 1024
+"""Words that run at once; translated, each lane has the code of all."""
 
 
 def title(row: Row) -> str:
@@ -59,6 +65,7 @@ class Case:
     fpcr: int
     words: list[int]
     """What runs, of which the word is the last."""
+    at: int = AT
 
 
 def cases_of(row: Row, count: int, random: np.random.Generator) -> list[Case]:
@@ -140,17 +147,34 @@ def _is_defined(case: Case, row: Row) -> bool:
     return row.name != "dc zva"  # Unicorn's lines are of 512 bytes
 
 
-def on_lanewise(cases: list[Case], device: str) -> list[tuple[Any, ...]]:
+def apart(cases: list[Case]) -> list[Case]:
+    """The same with each word at an address of its own, and the code of all in each lane's memory: that of one
+    translation is the same for all lanes."""
+    words = [[*case.words, *[HLT] * (APART // 4 - len(case.words))] for case in cases]
+    code = np.array(words, "<u4").reshape(-1).view(np.uint8)
+    code = np.pad(code, (0, -code.size % 4096))
+    return [
+        replace(case, memory=np.concatenate([case.memory, code]), at=SIZE + APART * at) for at, case in enumerate(cases)
+    ]
+
+
+def on_lanewise(cases: list[Case], device: str | Device, translated: bool) -> list[tuple[Any, ...]]:
     """What each case leaves: why it stopped, registers with the counter, flags, memory, vectors."""
-    cpu = ParallelCPU(len(cases), SIZE, "private", device)
+    size = cases[0].memory.size
+    cpu = ParallelCPU(len(cases), size, "private", device)
     cpu.registers = np.stack([case.registers for case in cases])
     cpu.flags = np.array([case.flags for case in cases], np.uint64)
     cpu.fpsr, cpu.fpcr = [case.fpsr for case in cases], [case.fpcr for case in cases]
     cpu.vectors = np.stack([case.vectors for case in cases]).reshape(-1, 32, 2)
     cpu.write_memory(0, np.stack([case.memory for case in cases]))
-    cpu.set_pc_all(AT)
-    result = cpu.execute(len(cases[0].words))
-    registers, vectors, flags, memory = cpu.registers, cpu.vectors, cpu.flags, cpu.read_memory_all(0, SIZE)
+    cpu.pcs = [case.at for case in cases]
+    if translated:
+        cpu.translate(SIZE, size - SIZE)
+    result = cpu.execute(100 if translated else len(cases[0].words))
+    ends = {f"hlt {case.at + 4 * len(case.words)}": "cycles" for case in cases} if translated else {}
+    stops = zip(result.stop_reasons, result.pcs_per_lane, strict=True)
+    reasons = [ends.get(f"{reason} {pc}", reason) for reason, pc in stops]
+    registers, vectors, flags, memory = cpu.registers, cpu.vectors, cpu.flags, cpu.read_memory_all(0, size)
     fpsr, fpcr = cpu.fpsr, cpu.fpcr
     return [
         (
@@ -162,17 +186,18 @@ def on_lanewise(cases: list[Case], device: str) -> list[tuple[Any, ...]]:
             int(fpsr[at]),
             int(fpcr[at]),
         )
-        for at, reason in enumerate(result.stop_reasons)
+        for at, reason in enumerate(reasons)
     ]
 
 
 class Peer:
     """Unicorn, with a memory like that of a lane."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
+        self.size = size
         self.machine = unicorn.Uc(unicorn.UC_ARCH_ARM64, unicorn.UC_MODE_ARM)
         self.machine.ctl_set_cpu_model(names.UC_CPU_ARM64_MAX)
-        self.machine.mem_map(0, SIZE)
+        self.machine.mem_map(0, size)
         self.machine.reg_write(names.UC_ARM64_REG_CPACR_EL1, 3 << 20)  # or vectors trap
         self.stopped = ""
         self.machine.hook_add(unicorn.UC_HOOK_INTR, self._interrupt)
@@ -193,11 +218,11 @@ class Peer:
             machine.reg_write(number, low | high << 64)
         machine.reg_write(names.UC_ARM64_REG_FPSR, case.fpsr)
         machine.reg_write(names.UC_ARM64_REG_FPCR, case.fpcr)
-        machine.ctl_remove_cache(0, SIZE)
+        machine.ctl_remove_cache(0, self.size)
         self.stopped = ""
         reason = "cycles"
         try:
-            machine.emu_start(AT, 0, count=len(case.words))
+            machine.emu_start(case.at, 0, count=len(case.words))
         except unicorn.UcError as error:
             reason = {
                 unicorn.UC_ERR_READ_UNMAPPED: "memory out of range",
@@ -212,24 +237,32 @@ class Peer:
         flags = machine.reg_read(names.UC_ARM64_REG_NZCV)
         fpsr = machine.reg_read(names.UC_ARM64_REG_FPSR) & FPSR
         fpcr = machine.reg_read(names.UC_ARM64_REG_FPCR) & FPCR
-        return reason, registers, flags, bytes(machine.mem_read(0, SIZE)), vectors, fpsr, fpcr
+        return reason, registers, flags, bytes(machine.mem_read(0, self.size)), vectors, fpsr, fpcr
 
 
-def differences(rows: list[Row], count: int, seed: int, device: str) -> list[str]:
+def differences(
+    rows: Sequence[Row], count: int, seed: int, device: str | Device, translated: bool = False
+) -> list[str]:
     """Words on which both do not agree."""
-    at_once = max(1, LANES // count)
-    return [
-        line for at in range(0, len(rows), at_once) for line in _differ(rows[at : at + at_once], count, seed, device)
-    ]
+    step = max(1, (TRANSLATED_LANES if translated else LANES) // count)
+    parts = [rows[at : at + step] for at in range(0, len(rows), step)]
+    return [line for part in parts for line in _differ(part, count, seed, device, translated)]
 
 
-def _differ(rows: list[Row], count: int, seed: int, device: str) -> list[str]:
+def _differ(rows: Sequence[Row], count: int, seed: int, device: str | Device, translated: bool) -> list[str]:
     """The same for rows whose words all run at once."""
-    peer, found, wrong = Peer(), [], Counter[str]()
+    found, wrong = [], Counter[str]()
     cases = [case for row in rows for case in cases_of(row, count, np.random.default_rng([seed, row.value]))]
+    if not cases:
+        return []
     cases.sort(key=lambda case: len(case.words))
-    alike = [list(some) for _, some in groupby(cases, lambda case: len(case.words))]
-    results = [ours for some in alike for ours in on_lanewise(some, device)]
+    if translated:
+        cases = apart(cases)
+        results = on_lanewise(cases, device, translated)
+    else:
+        alike = [list(some) for _, some in groupby(cases, lambda case: len(case.words))]
+        results = [ours for some in alike for ours in on_lanewise(some, device, translated)]
+    peer = Peer(cases[0].memory.size)
     for case, ours in zip(cases, results, strict=True):
         theirs = peer.run(case)
         if ours[0] != "cycles" and ours[0] == theirs[0]:
@@ -264,9 +297,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--row", help="a name, or patterns with *, commas between")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--translated", action="store_true")
     chosen = parser.parse_args()
     rows = [row for row in TABLE if not chosen.row or any(fnmatch(row.name, one) for one in chosen.row.split(","))]
-    found = differences(rows, chosen.cases, chosen.seed, chosen.device)
+    rows = [row for row in rows if not chosen.translated or row.name not in ENDS]
+    found = differences(rows, chosen.cases, chosen.seed, chosen.device, chosen.translated)
     for line in found[:5000]:
         print(line)
     print(f"{len(rows)} rows, {chosen.cases} words each: {len(found)} differ")

@@ -6,7 +6,7 @@ from contents import FLOATING
 
 from lanewise.arm64.encodings import TABLE
 from lanewise.arm64.encodings.row import Row
-from lanewise.arm64.finding import row_of
+from lanewise.arm64.finding import ENDS, row_of
 
 _PARTS = 4
 
@@ -14,6 +14,13 @@ _PARTS = 4
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_a_word_of_each_row_does_what_it_does_on_unicorn(part, device):
     assert differences(TABLE[part::_PARTS], 1, 1, device.name) == []
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_a_word_of_each_row_does_what_it_does_on_unicorn_when_it_is_translated(part, lane_device):
+    """But for those that go elsewhere."""
+    rows = [row for row in TABLE if row.name not in ENDS][part::_PARTS]
+    assert differences(rows, 1, 3, lane_device, translated=True) == []
 
 
 def test_floating_point_does_what_it_does_on_unicorn_in_all_modes_with_all_flags(device):

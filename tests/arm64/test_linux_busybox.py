@@ -8,7 +8,9 @@ import os
 
 import pytest
 
-from lanewise.arm64.linux import run_linux
+from lanewise.arm64 import lane
+from lanewise.arm64.linux import hot, run_linux
+from lanewise.arm64.runners import Wanted
 
 LINES = b"".join(b"%d word%d x\n" % (number * 7919 % 1000, number % 13) for number in range(500))
 
@@ -117,3 +119,43 @@ def test_lanes_of_every_device_do_what_one_does_on_a_cpu(busybox, device, applet
     found = run_linux(busybox, argv=argv, stdin=given, lanes=3, device=device, timeout=100)
     for at in range(3):
         assert (found[at].returncode, found[at].stdout, found[at].stderr) == (0, wanted[at].stdout, b"")
+
+
+ONLY_READ = [
+    ["echo", "hello", "world"], ["cat", "given.txt", "/dev/stdin", "a.txt"], ["sort", "-n", "a.txt"], ["wc", "a.txt"],
+    ["sha256sum", "a.txt"], ["md5sum"], ["awk", "{s += $1; c[$2]++} END {for (k in c) n++; print s, n / 7}", "a.txt"],
+    ["sed", "-n", "-e", "s/word1\\([0-9]\\)/W\\1/p"], ["grep", "-E", "^(1|2)[0-9] "], ["ls", "-ln", "sub", "a.txt"],
+    ["find", "."], ["gzip", "-c", "a.txt"], ["bc"], ["seq", "1", "5", "100"], ["diff", "a.txt", "given.txt"],
+    ["sh", "-c", "x=3; for i in 1 2 3; do x=$((x * i)); echo $x; done; cd sub; read y < b; echo $y"], ["nothing"],
+]  # fmt: skip
+"""Applets that can run beside each other in one directory."""
+OFTEN = 16
+"""Instructions after which a lane says where it is."""
+
+
+def test_applets_do_the_same_translated(busybox, qemu, tmp_path, monkeypatch):
+    """Most are over before anything is translated. So here what they were seen in is translated for a second run."""
+    folder, argv = filled(tmp_path / "here"), [["busybox", *applet] for applet in ONLY_READ]
+    expected = [qemu(busybox, one, stdin=LINES, cwd=folder) for one in argv]
+    runs = []
+
+    def run():
+        found = run_linux(busybox, argv=argv, stdin=LINES, lanes=len(argv), dirs={"/": folder}, timeout=60)
+        assert [(one.returncode, one.stdout, one.stderr) for one in found] == expected
+        return runs[-1]._cpu.untranslated()
+
+    def begin(self):
+        runs.append(self)
+        self._cpu.use_translation(self._now)
+
+    monkeypatch.setattr(hot.HotCode, "begin", begin)  # and never look whether there is more to translate
+    monkeypatch.setattr(lane, "SAMPLED_STEPS", OFTEN)
+    monkeypatch.setattr(lane, "FEW_STEPS", OFTEN)
+    monkeypatch.setattr(hot, "_SHARE", 1)
+    monkeypatch.setattr(hot, "_MOST_NEW", 10_000)
+    met = run()
+    entries = runs[0]._hot(runs[0]._now, met)
+    monkeypatch.setattr(hot.HotCode, "_remembered", lambda self, key: tuple(entries))
+    monkeypatch.setattr(Wanted, "is_there", lambda self, target: True)
+    left = run()
+    assert sum(left.values()) < sum(met.values()) / 2

@@ -340,6 +340,47 @@ def test_names_are_bytes(raw, tmp_path):
     assert (tmp_path / "d\udcfe" / "c\udcff").read_bytes() == b"x"
 
 
+def test_what_is_open_can_be_opened_by_its_number(raw, tmp_path):
+    """A file gets a position of its own, and may not be used for more than before; a pipe or stream is the same."""
+    (tmp_path / "f").write_bytes(b"0123456789")
+    found, done = raw(
+        [63, 0, "$", 3], [56, HERE, "'/dev/stdin", 0], [63, 3, "$8", 8], [64, 1, "$8", 8], [56, HERE, "'/dev/fd/0", 2],
+        [56, HERE, "'f", 2], [62, 4, 7, 0], [56, HERE, "'/proc/self/fd/4", 0], [63, 5, "$", 2], [64, 5, "$", 2],
+        [56, HERE, "'/dev/fd/5", 1], [56, HERE, "'/dev/fd/5", 0o1000], [59, "$16", 0], [64, 7, "'ab", 2],
+        [56, HERE, "'/dev/fd/6", 0], [63, 8, "$", 9], [56, HERE, "'/dev/stdout", 1], [64, 9, "'!", 1],
+        [56, HERE, "'.", 0], [56, HERE, "'/dev/fd/10", 0o40000], [56, HERE, "'/dev/fd/4", 0o40000],
+        [56, HERE, "'/dev/fd/77", 0], [56, HERE, "'/dev/fd/07", 0], [56, HERE, "'/dev/fd/6", 0o10000000],
+        [79, HERE, "'/dev/fd/4", "$", 0], [57, 8], [63, 6, "$", 0], dirs={"/w": tmp_path}, stdin=b"standard input",
+    )  # fmt: skip
+    assert found == [3, 3, 8, 8, -E.EACCES, 4, 7, 5, 2, -E.EBADF, -E.EACCES, -E.EACCES, 0, 2, 8, 2, 9, 1, 10, 11,
+                     -E.ENOTDIR, -E.ENOENT, -E.ENOENT, -E.EACCES, 0, 0, 0]  # fmt: skip
+    assert done.stdout == b"standard!"
+    assert (tmp_path / "f").read_bytes() == b"0123456789"
+
+
+def test_how_much_there_is_to_be_read(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"0123456789")
+    ask = 0x541B
+    found, done = raw(
+        [63, 0, "$64", 3], [29, 0, ask, "$"], [56, HERE, "'f", 0], [62, 3, 4, 0], [29, 3, ask, "$4"], [62, 3, 40, 0],
+        [29, 3, ask, "$8"], [59, "$32", 0], [64, 5, "'abc", 3], [29, 4, ask, "$12"], [29, 1, ask, "$"],
+        [29, 3, ask, -1], [64, 1, "$", 16], dirs={"/w": tmp_path}, stdin=b"standard input",
+    )  # fmt: skip
+    assert found == [3, 0, 3, 4, 0, 40, 0, 0, 3, 0, -E.ENOTTY, -E.EFAULT, 16]
+    assert struct.unpack("<4i", done.stdout) == (11, 6, 0, 3)
+
+
+def test_advice_on_files_users_and_children(raw, tmp_path):
+    (tmp_path / "f").write_bytes(b"")
+    found, done = raw(
+        [56, HERE, "'f", 0], [223, 3, 0, 0, 2], [223, 3, 0, 0, 6], [223, 3, 0, -1, 2], [223, 1, 0, 0, 2],
+        [223, 9, 0, 0, 2], [148, "$", "$4", "$8"], [150, "$12", "$16", "$20"], [148, "$", "$", -1],
+        [260, -1, 0, 0, 0], [95, 0, 0, 0, 0], [64, 1, "$", 24], dirs={"/w": tmp_path},
+    )  # fmt: skip
+    assert found == [3, 0, -E.EINVAL, -E.EINVAL, -E.ESPIPE, -E.EBADF, 0, 0, -E.EFAULT, -E.ECHILD, -E.ECHILD, 24]
+    assert struct.unpack("<6i", done.stdout) == (*os.getresuid(), *os.getresgid())
+
+
 def test_room_on_the_disk(raw, tmp_path):
     (tmp_path / "f").write_bytes(b"x")
     found, _ = raw(

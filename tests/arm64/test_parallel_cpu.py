@@ -395,7 +395,7 @@ def test_a_trace_without_memory_for_it_leaves_the_one_before(cpu, monkeypatch):
     cpu.debugger.trace(2)
     with monkeypatch.context() as patched:
         patched.setattr(type(cpu.device), "zeros", lambda *given: (_ for _ in ()).throw(lw.OutOfMemoryError("none")))
-        with pytest.raises(lw.OutOfMemoryError):
+        with pytest.raises(lw.OutOfMemoryError, match="count is 3, for which there is no memory with 5 lanes: none"):
             cpu.debugger.trace(3)
     cpu.debugger.add_breakpoint(20)
     cpu.set_pc_all(0)
@@ -502,6 +502,13 @@ def test_lanes_that_cannot_be_had_are_refused(call, said):
         (lambda cpu: cpu.read_memory_all(0, "8"), "count is '8'; it is a whole number"),
         (lambda cpu: cpu.set_flags_lane(0, np.array([1, 0]), 0, 0, 0), "n is array([1, 0]); it is True or False"),
         (lambda cpu: cpu.write_memory(0, "abc"), "data is str; it is bytes, or an array"),
+        (lambda cpu: cpu.write_memory_everywhere(0, 5), "data is int; it is bytes, or an array"),
+        (
+            lambda cpu: cpu.write_memory_everywhere(cpu.memory_size - 1, b"ab"),
+            "2 bytes at address 0xfff do not fit a memory of 4,096 bytes",
+        ),
+        (lambda cpu: cpu.debugger.where(0, "a"), "before is 'a'; it is a whole number"),
+        (lambda cpu: cpu.debugger.where(0, after=-1), "after is -1; it is 0 or more"),
         (lambda cpu: cpu.load_program(None), "program is NoneType; it is bytes, or an array"),
         (lambda cpu: cpu.set_registers_lane(0, 5), "registers is 5; it is a list"),
         (lambda cpu: cpu.translate(0, 8, 5), "entries is 5; it is a list"),

@@ -1,5 +1,7 @@
 """Translations of many units: lanes go from one to another as the interpreter does, and what was left out is known."""
 
+import subprocess
+
 import pytest
 from assembler import add, add_imm, b, bne, br, hlt, ldr, movz, program, str_, subs_imm
 
@@ -129,6 +131,35 @@ def test_a_loop_that_lanes_stay_in_without_coming_to_translated_code_is_counted(
     left = cpu.untranslated()
     assert left.keys() <= {4, 8, 12, 16}
     assert sum(left.values()) > 100
+
+
+def about_to_begin(path):
+    """A lane with a program."""
+    cpu = lw.ParallelCPU(1, 1 << 20, "private", "cpu", read_program(str(path)).start)
+    cpu.load_elf(str(path))
+    return cpu
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_functions_that_only_pointers_lead_to_are_found_by_their_names(named, build):
+    cpu = about_to_begin(build("pointers"))
+    first, start = cpu.get_lane_pc(0), cpu.functions["rounds"]
+    cpu.translate(first, start + 16 - first, None if named else [first])
+    assert cpu.execute(10**6).stop_reasons == ["hlt"]
+    assert bool(cpu.untranslated().keys() & {start, start + 4, start + 8}) is not named
+    cpu.begin_anew()
+    assert cpu.functions == {}
+
+
+def test_what_is_hot_begins_where_a_name_says_or_where_lanes_were(build, tmp_path):
+    path = build("pointers")
+    cpu = about_to_begin(path)
+    start = cpu.functions["rounds"]
+    stripped = tmp_path / "stripped"
+    subprocess.run(["aarch64-linux-gnu-strip", "-o", stripped, path], check=True, timeout=60)
+    for file, found in ((path, [start]), (stripped, [start + 4])):
+        made = hot.HotCode(cpu, read_program(str(file)))
+        assert made._hot(made._now, {start + 4: 100}) == found
 
 
 def test_what_was_met_once_has_no_program_translated_anew(build):

@@ -12,7 +12,7 @@ _RUNS = {
     39: "umount2 mount pivot_root nfsservctl", 51: "chroot", 58: "vhangup",
     60: "quotactl", 74: "signalfd4 vmsplice splice tee",
     84: "sync_file_range timerfd_create timerfd_settime timerfd_gettime", 89: "acct capget capset",
-    95: "waitid", 97: "unshare", 100: "get_robust_list",
+    97: "unshare", 100: "get_robust_list",
     102: (
         "getitimer setitimer kexec_load init_module delete_module timer_create timer_gettime "
         "timer_getoverrun timer_settime timer_delete clock_settime"
@@ -24,8 +24,9 @@ _RUNS = {
     125: "sched_get_priority_max sched_get_priority_min sched_rr_get_interval restart_syscall",
     138: (
         "rt_sigqueueinfo rt_sigreturn setpriority getpriority reboot "
-        "setregid setgid setreuid setuid setresuid getresuid setresgid getresgid setfsuid setfsgid"
+        "setregid setgid setreuid setuid setresuid"
     ),
+    149: "setresgid", 151: "setfsuid setfsgid",
     154: "setpgid", 157: "setsid", 159: "setgroups", 161: "sethostname setdomainname", 164: "setrlimit",
     170: "settimeofday adjtimex",
     180: (
@@ -40,7 +41,6 @@ _RUNS = {
         "remap_file_pages mbind get_mempolicy set_mempolicy migrate_pages move_pages rt_tgsigqueueinfo "
         "perf_event_open accept4 recvmmsg"
     ),
-    260: "wait4",
     262: (
         "fanotify_init fanotify_mark name_to_handle_at open_by_handle_at clock_adjtime syncfs setns "
         "sendmmsg process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_getattr"

@@ -92,9 +92,17 @@ class Program:
             return self._functions.around(address - self.bias) if self.is_code(address) else ""
         return ""
 
+    def functions(self) -> list[tuple[str, int]]:
+        """Functions that the file has names for, with where they begin; none if names are damaged. Of several with one
+        name the best known is the last."""
+        with suppress(*_DAMAGE):
+            found = [(name, address + self.bias) for name, address in self._functions.starts()]
+            return [(name, address) for name, address in found if address % 4 == 0 and self.is_code(address)]
+        return []
+
     @cached_property
     def _functions(self) -> Functions:
-        from lanewise.arm64.linux.symbols import Functions  # for programs that fail
+        from lanewise.arm64.linux.symbols import Functions  # not for every program
 
         return Functions(self.content)
 

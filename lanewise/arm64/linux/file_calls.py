@@ -21,9 +21,10 @@ _MOST_PARTS = 1024
 _CLOEXEC = 0o2000000
 _DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _GETLK, _SETLK, _SETLKW, _DUPFD_CLOEXEC = 0, 1, 2, 3, 4, 5, 6, 7, 1030
 _OF_PATHS = _DUPFD, _GETFD, _SETFD, _GETFL, _DUPFD_CLOEXEC
-_FIONBIO = 0x5421
+_FIONBIO, _FIONREAD = 0x5421, 0x541B
 _TERMINAL = {0x5401: 36, 0x5402: 36, 0x5403: 36, 0x5404: 36, 0x5413: 8}
 """TCGETS, TCSETS, TCSETSW, TCSETSF and TIOCGWINSZ with the bytes of what they give or take, the same as on the host."""
+_MOST_ADVICE = 5
 _TERMINAL_ASKS = {0x5401, 0x5413}
 
 
@@ -226,9 +227,12 @@ def fsync(p: Process, fd: int) -> int:
 
 
 @call(223)
-def fadvise64(p: Process, fd: int) -> int:
+def fadvise64(p: Process, fd: int, offset: int, count: int, advice: int) -> int:
     """Advice that is not needed."""
-    p.opened(integer(fd))
+    if stat.S_ISFIFO(p.opened(integer(fd)).status().mode):
+        raise failure(errno.ESPIPE)
+    if long(count) < 0 or not 0 <= integer(advice) <= _MOST_ADVICE:
+        raise failure(errno.EINVAL)
     return 0
 
 
@@ -307,11 +311,15 @@ def flock(p: Process, fd: int) -> int:
 
 @call(29)
 def ioctl(p: Process, fd: int, request: int, word: int) -> int:
-    """What a terminal can be asked and told, where a stream is that of the host; and whether reading is to wait."""
+    """What a terminal can be asked and told, where a stream is that of the host; whether reading is to wait, and how
+    much there is to be read."""
     opened, number = p.opened(integer(fd)), request & 0xFFFFFFFF
     if number == _FIONBIO:
         (wanted,) = p.memory.words(word, "<i")
         opened.set_flags(opened.flags & ~os.O_NONBLOCK | (os.O_NONBLOCK if wanted else 0))
+        return 0
+    if number == _FIONREAD:
+        p.memory.write_words(word, "<i", min(opened.waiting(), 2**31 - 1))
         return 0
     if opened.terminal is None or number not in _TERMINAL:
         raise failure(errno.ENOTTY)

@@ -41,7 +41,7 @@ class HotCode:
     """The translation of one program, as far as it goes by now."""
 
     def __init__(self, cpu: ParallelCPU, program: Program) -> None:
-        self._cpu = cpu
+        self._cpu, self._program = cpu, program
         self._memory = range(cpu.memory_start, cpu.memory_start + cpu.memory_size)
         first = min(one.address for one in program.segments if one.executable)
         end = max(one.address + one.size for one in program.segments if one.executable)
@@ -110,7 +110,7 @@ class HotCode:
         from lanewise.arm64.finding import Code  # the table of instructions, which short programs are over before
 
         code = Code(now.code, now.base)
-        starts = code.called()
+        starts = sorted({*code.called(), *(address for _, address in self._program.functions())})
         counts = {address: count for address, count in samples.items() if address in self.code}
         total, taken = sum(counts.values()), 0
         if now.entries and total * FEW_STEPS < _WORTH:

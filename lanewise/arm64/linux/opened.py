@@ -67,6 +67,14 @@ class Opened:
     mappable = False
     """Whether its content can be in memory, as that of regular files can."""
 
+    def anew(self, flags: int) -> Opened:
+        """What comes of opening it once more, by /dev/fd: itself, but for files and directories."""
+        return self
+
+    def waiting(self) -> int:
+        """How many bytes can be read, as far as that is known."""
+        raise failure(errno.ENOTTY)
+
     def read(self, count: int) -> bytes:
         """Read on; nothing at the end."""
         raise failure(errno.EBADF)
@@ -123,6 +131,19 @@ class Opened:
         """The last one who had it open has closed it."""
 
 
+def _refuse_more(had: int, wanted: int) -> None:
+    """Refuse to open again for more than it was opened for."""
+    if had & os.O_ACCMODE not in (os.O_RDWR, wanted & os.O_ACCMODE) or (
+        wanted & os.O_TRUNC and had & os.O_ACCMODE == os.O_RDONLY
+    ):
+        raise failure(errno.EACCES)
+
+
+def _again(descriptor: int, flags: int) -> int:
+    """Another descriptor of the host for the same, with a position of its own."""
+    return os.open(b"/proc/self/fd/%d" % descriptor, flags | os.O_CLOEXEC)
+
+
 class OnlyPath(Opened):
     """What was opened by O_PATH: it stands for where a path leads, and nobody reads, writes or changes it by this."""
 
@@ -149,6 +170,13 @@ class Source(Opened):
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._at = 0
+
+    def anew(self, flags: int) -> Opened:
+        _refuse_more(self.flags, flags)
+        return Source(self._content)
+
+    def waiting(self) -> int:
+        return max(0, len(self._content) - self._at)
 
     def read(self, count: int) -> bytes:
         found = self.read_at(count, self._at)
@@ -231,6 +259,9 @@ class PipeEnd(Opened):
         if other is not None:
             other._other = self
 
+    def waiting(self) -> int:
+        return len(self._content)
+
     def read(self, count: int) -> bytes:
         if self._writes:
             raise failure(errno.EBADF)
@@ -311,6 +342,14 @@ class HostFile(Opened):
         self.descriptor = descriptor
         self.flags = flags
 
+    def anew(self, flags: int) -> Opened:
+        _refuse_more(self.flags, flags)
+        kept = flags & (os.O_ACCMODE | os.O_APPEND)
+        return HostFile(_again(self.descriptor, kept | flags & os.O_TRUNC), kept)
+
+    def waiting(self) -> int:
+        return max(0, os.fstat(self.descriptor).st_size - os.lseek(self.descriptor, 0, os.SEEK_CUR))
+
     def read(self, count: int) -> bytes:
         return os.read(self.descriptor, count)
 
@@ -355,6 +394,12 @@ class Directory(Opened):
         self._names = names
         self._found: list[tuple[bytes, int, int]] | None = None
         self._at = 0
+
+    def anew(self, flags: int) -> Opened:
+        if flags & os.O_ACCMODE != os.O_RDONLY:
+            raise failure(errno.EISDIR)
+        again = None if self.descriptor is None else _again(self.descriptor, self.flags)
+        return Directory(self.path, again, self._names)
 
     def read(self, count: int) -> bytes:
         raise failure(errno.EISDIR)

@@ -38,8 +38,12 @@ def openat(p: Process, directory: int, path: int, flags: int, mode: int) -> int:
             raise failure(errno.EOPNOTSUPP)
         base = p.base(integer(directory), name)
         found = p.mounts.open(base, name, host_flags(flags), mode & 0o777 & ~p.umask)
-    elif flags & _DIRECTORY:
+    elif isinstance(found, OnlyPath) or (flags & _PATH and found.users):
+        raise failure(errno.EACCES)
+    elif flags & _DIRECTORY and not found.path:
         raise failure(errno.ENOTDIR)
+    else:
+        found = found.anew(host_flags(flags))
     opened = OnlyPath(found, host_flags(flags)) if flags & _PATH else found
     return p.put(opened, close_on_exec=bool(flags & _CLOEXEC))
 

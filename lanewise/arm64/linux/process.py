@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ AT_FDCWD = -100
 MOST_FILES = 1024
 _FIRST_PID = 1000
 _LONGEST_PATH = 4096
+_STREAMS = b"stdin", b"stdout", b"stderr"
+_OPEN = re.compile(rb"/(?:dev|proc/self)/fd/(0|[1-9][0-9]{0,8})|/dev/(" + b"|".join(_STREAMS) + b")")
+"""Paths that lead to what a program has open."""
 
 
 @dataclass
@@ -132,8 +136,13 @@ class Process:
             raise failure(errno.ENOTDIR)
         return found
 
-    def device(self, path: bytes) -> Device | None:
-        """One of the devices that are there without any directory."""
+    def device(self, path: bytes) -> Opened | None:
+        """One of the devices that are there without any directory, or what is open by the number in `/dev/fd/3`."""
+        if found := _OPEN.fullmatch(path):
+            number = int(found[1]) if found[1] else _STREAMS.index(found[2])
+            if number not in self.files:
+                raise failure(errno.ENOENT)
+            return self.stands_for(number)
         if not path.startswith(b"/dev/"):
             return None
         if path == b"/dev/null":

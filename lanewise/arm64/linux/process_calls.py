@@ -73,6 +73,24 @@ def getegid(p: Process) -> int:
     return os.getegid()
 
 
+@call(148)
+def getresuid(p: Process, real: int, effective: int, saved: int) -> int:
+    """The same at once, with whose it was before."""
+    return _three(p, (real, effective, saved), os.getresuid())
+
+
+@call(150)
+def getresgid(p: Process, real: int, effective: int, saved: int) -> int:
+    """The same of groups."""
+    return _three(p, (real, effective, saved), os.getresgid())
+
+
+def _three(p: Process, addresses: tuple[int, int, int], numbers: tuple[int, int, int]) -> int:
+    for address, number in zip(addresses, numbers, strict=True):
+        p.memory.write_words(address, "<I", number)
+    return 0
+
+
 @call(158)
 def getgroups(p: Process) -> int:
     """No further groups."""
@@ -89,6 +107,12 @@ def set_tid_address(p: Process, address: int) -> int:
 def nothing(p: Process) -> int:
     """set_robust_list, sched_yield and personality change nothing for a program that is alone."""
     return 0
+
+
+@call(95, 260)
+def no_child(p: Process) -> int:
+    """waitid and wait4: there are no other processes to wait for."""
+    raise failure(errno.ECHILD)
 
 
 @call(293, 283)

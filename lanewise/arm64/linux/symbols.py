@@ -1,4 +1,4 @@
-"""Names of functions by addresses: where a program was, as people know its parts."""
+"""Names of functions by addresses, and addresses by names: what the parts of a program are, as people know them."""
 
 from __future__ import annotations
 
@@ -38,6 +38,16 @@ class Functions:
         named = (found["name"] != 0) & (section != _UNDEFINED) & (section < _FIRST_SPECIAL)
         found = found[named & ((kind == _FUNCTION) | (kind == _LABEL))]
         self._entries = found[np.argsort(found["value"], kind="stable")]
+
+    def starts(self) -> list[tuple[str, int]]:
+        """Names and addresses of functions, those of the file. Of several with one name the best known is the last."""
+        kinds, how_known = self._entries["info"] & 15, self._entries["info"] >> 4
+        known = np.array([_GLOBAL_FIRST.get(int(one), len(_GLOBAL_FIRST)) for one in how_known])
+        order = [at for at in np.argsort(-known, kind="stable") if kinds[at] == _FUNCTION] if known.size else []
+        return [
+            (str(self._names.get_string(int(self._entries["name"][at]))), int(self._entries["value"][at]))
+            for at in order
+        ]
 
     def around(self, address: int) -> str:
         """The function that an address is in and how far, such as `main+0x1c`; empty if that is not known.
