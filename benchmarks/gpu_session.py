@@ -25,6 +25,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 STEP_LIMIT_S = 1800
+_WORKERS = 8
+"""Processes that run tests beside each other: stacks and memory of each may take 17 GB of the GPU."""
 KERNELS = ["map", "sum", "launch", "barrier", "start"]
 WASM = ["wasm-map", "wasm-slice", "wasm-start", "wasm-lane", "wasm"]
 RUN = ["run"]
@@ -65,7 +67,7 @@ def steps(directory: Path) -> list[Step]:
 
     pytest = ["-m", "pytest", "-rs", "--color=no", str(ROOT / "tests")]
     if importlib.util.find_spec("xdist"):
-        spread = ["-n", str(min(12, os.cpu_count() or 1))]
+        spread = ["-n", str(min(_WORKERS, os.cpu_count() or 1))]
     else:
         spread = []
 

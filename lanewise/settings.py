@@ -14,8 +14,8 @@ MAX_THREADS = 2**32 - 1
 """Thread numbers are u32; a kernel that has more elements loops over them with `grid_range`."""
 MAX_SHARED_BYTES = 48 * 1024
 """Group-shared memory a kernel may declare: what every CUDA GPU gives a group without asking for more."""
-KEPT_MEMORY = 0.25
-"""How much of a GPU's memory a process may keep for its next call after it has freed it."""
+_KEPT_PART = 0.25
+"""How much of a GPU's memory a process may keep for its next call after it has freed it, unless a user says."""
 MAX_CPU_THREADS = 1024
 MAX_LOCAL_BYTES = 128 * 1024
 """Local arrays and structs that one function may hold: every thread has its own."""
@@ -51,13 +51,23 @@ def cache_dir() -> Path:
 
 def cache_limit() -> int:
     """Bytes the cache may hold: LANEWISE_CACHE_SIZE (such as 512M; 0 turns the cache off), else 1 GiB."""
-    text = os.environ.get("LANEWISE_CACHE_SIZE", "1G").strip().lower()
+    return _bytes("LANEWISE_CACHE_SIZE", os.environ.get("LANEWISE_CACHE_SIZE", "1G"))
+
+
+def kept_memory(total: int) -> int:
+    """Bytes of a GPU's `total` that a process keeps for its next call: LANEWISE_KEPT_MEMORY, else a quarter."""
+    text = os.environ.get("LANEWISE_KEPT_MEMORY")
+    return int(total * _KEPT_PART) if text is None else min(total, _bytes("LANEWISE_KEPT_MEMORY", text))
+
+
+def _bytes(variable: str, text: str) -> int:
+    text = text.strip().lower()
     scale = _SIZE_SUFFIXES.get(text[-1:], 1)
     digits = text if scale == 1 else text[:-1]
     number = whole_number(digits)
     if number is None:
         raise LanewiseError(
-            f"LANEWISE_CACHE_SIZE is {shortened(text)!r}; write a number of bytes, or one with K, M or G behind it"
+            f"{variable} is {shortened(text)!r}; write a number of bytes, or one with K, M or G behind it"
         )
     return number * scale
 

@@ -10,6 +10,7 @@ import lanewise as lw
 
 _cache = tempfile.TemporaryDirectory(prefix="lanewise-test-cache-", ignore_cleanup_errors=True)
 os.environ["LANEWISE_CACHE_DIR"] = _cache.name
+os.environ.setdefault("LANEWISE_KEPT_MEMORY", "1G")  # others test on the same GPU at the same time
 
 # A shell has what it starts in the background ignore Ctrl-C, and nohup the end of a terminal: tests of these would wait
 # for ever, or fail.

@@ -178,7 +178,7 @@ class LocalEngine:
         self._side_stream = self._check(api.cuStreamCreate(api.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self._streams = [self._stream]
         self._event = self._check(api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
-        kept = int(self._check(api.cuDeviceTotalMem(self._handle)) * settings.KEPT_MEMORY)
+        kept = settings.kept_memory(int(self._check(api.cuDeviceTotalMem(self._handle))))
         self._pools = [self._make_pool(index, min(kept, _KEPT_SMALL)), self._make_pool(index, kept)]
         """Of small arrays, and of large ones."""
         flags = api.CU_MEMHOSTALLOC_DEVICEMAP | api.CU_MEMHOSTALLOC_PORTABLE
@@ -241,14 +241,19 @@ class LocalEngine:
         self._enter()
         api, size = self._api, max(nbytes, 1)
         pool = self._pools[size >= _LARGE_BYTES]
-        given = api.cuMemAllocFromPoolAsync(size, pool, self._stream)
-        if given[0] == api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # what is kept may lie in pieces that are too small
-            if self.idle():  # frees count once somebody has waited for them; a kernel that runs is not waited for
-                self._check(api.cuStreamSynchronize(self._stream))
-            for kept in self._pools:
-                self._check(api.cuMemPoolTrimTo(kept, 0))
-            given = api.cuMemAllocFromPoolAsync(size, pool, self._stream)
-        return int(self._check(given, what))
+        return int(self._check(self._with_room(lambda: api.cuMemAllocFromPoolAsync(size, pool, self._stream)), what))
+
+    def _with_room(self, ask: Callable[[], Any]) -> Any:
+        """What the driver answers; where it has no memory left, once more after giving back what is kept, which may lie
+        in pieces that are too small, or be nothing for stacks and code."""
+        answer = ask()
+        if answer[0] != self._api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            return answer
+        if self.idle():  # frees count once somebody has waited for them; a kernel that runs is not waited for
+            self._check(self._api.cuStreamSynchronize(self._stream))
+        for kept in self._pools:
+            self._check(self._api.cuMemPoolTrimTo(kept, 0))
+        return ask()
 
     def free(self, address: int, shared: bool) -> None:
         api = self._api
@@ -332,11 +337,12 @@ class LocalEngine:
         if stack:
             limit = api.CUlimit.CU_LIMIT_STACK_SIZE
             if int(self._check(api.cuCtxGetLimit(limit))) < stack:  # it costs that much for every resident thread
-                self._check(api.cuCtxSetLimit(limit, stack), f"stacks for the recursion of kernel {name}")
+                set_limit = self._with_room(lambda: api.cuCtxSetLimit(limit, stack))
+                self._check(set_limit, f"stacks for the recursion of kernel {name}")
         if cubin not in self._images:  # kernels of one program share its code, so that function addresses agree
-            self._images[cubin] = self._check(api.cuModuleLoadData(cubin))
+            self._images[cubin] = self._check(self._with_room(lambda: api.cuModuleLoadData(cubin)))
         module = self._images[cubin]
-        traps = int(self._check(api.cuMemAlloc(Traps.size)))
+        traps = int(self._check(self._with_room(lambda: api.cuMemAlloc(Traps.size))))
         function = self._check(api.cuModuleGetFunction(module, entry.encode()))
         loaded = CudaFunction(module, function, traps, offsets, layout)
         loaded.frame_bytes = largest_frame(cubin)
@@ -400,8 +406,10 @@ class LocalEngine:
                 self._check(self._api.cuEventRecord(self._event, self._stream))
                 self._check(self._api.cuStreamWaitEvent(on, self._event, 0))
             handle.layout.pack_into(handle.block, 0, *values, threads, handle.traps)
-            (status,) = self._api.cuLaunchKernel(
-                handle.function, groups, 1, 1, group_size, 1, 1, 0, on, handle.parameters, 0
+            (status,) = self._with_room(
+                lambda: self._api.cuLaunchKernel(
+                    handle.function, groups, 1, 1, group_size, 1, 1, 0, on, handle.parameters, 0
+                )
             )
         if status:
             raise self._failure(status, "starting a kernel")

@@ -8,16 +8,56 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 
 from lanewise.compiler import Target, default_cache, start_outliving, taken
 from lanewise.compiler.frames import pack
 from lanewise.wasm.build import Build
-from lanewise.wasm.compile import Later
 from lanewise.wasm.model import Module
 
 _MAIN = "lanewise.wasm.code_aside_main"
+MADE = b"."
+"""What it says whenever there is code for one more."""
+
+
+class Aside:
+    """A function that is being compiled in several builds, the first ones first."""
+
+    def __init__(self, said: bytes) -> None:
+        self.there = 0
+        """For how many there is code, as far as there can be any."""
+        self.over = False
+        """Whether no more will be made: somebody else's code may be in the making, or there may be no cache."""
+        self._thread = threading.Thread(target=self._run, args=(said,), name="lanewise-aside", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until it is over."""
+        self._thread.join()
+
+    def _run(self, said: bytes) -> None:
+        with suppress(OSError):
+            self._make(said)
+        self.over = True
+
+    def _make(self, said: bytes) -> None:
+        lock = default_cache().lock("optimise")
+        if lock is None or not sys.executable:
+            return
+        try:
+            if not taken(lock):
+                return
+            process = start_outliving(_MAIN, [said], lock)
+        finally:
+            os.close(lock)
+        assert process.stdout is not None
+        with process.stdout as pipe:
+            while pipe.read(len(MADE)):
+                self.there += 1
+        process.wait()
 
 
 def make_aside(
@@ -28,9 +68,8 @@ def make_aside(
     target: Target,
     level: int | None,
     sm: int,
-) -> Later[bool]:
-    """Have a function compiled in several builds, for a GPU of compute capability `sm`. The result is whether that was
-    done, as far as there is code for them: somebody else's code may be in the making, or there may be no cache."""
+) -> Aside:
+    """Have a function compiled in several builds, for a GPU of compute capability `sm`."""
     header = {
         "directory": str(default_cache().directory.absolute()),
         "limit": default_cache().limit,
@@ -42,20 +81,4 @@ def make_aside(
         "level": level,
         "sm": sm,
     }
-    said = pack(header, module.data)
-    return Later(lambda: _made(said))
-
-
-def _made(said: bytes) -> bool:
-    lock = default_cache().lock("optimise")
-    if lock is None or not sys.executable:
-        return False
-    try:
-        if not taken(lock):
-            return False
-        process = start_outliving(_MAIN, [said], lock)
-    finally:
-        os.close(lock)
-    assert process.stdout is not None
-    with process.stdout:
-        return process.wait() == 0
+    return Aside(pack(header, module.data))

@@ -23,8 +23,8 @@ from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, check_timeout, gpu_build
-from lanewise.wasm.code_aside import make_aside
-from lanewise.wasm.compile import Later, code_bytes, part_count
+from lanewise.wasm.code_aside import Aside, make_aside
+from lanewise.wasm.compile import code_bytes, part_count
 from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
 from lanewise.wasm.lane_code import lane_code, lane_codes_ahead
@@ -94,8 +94,8 @@ class CudaLanes:
         """What has been made for trials."""
         self._ran = 0.0
         """Seconds that calls have taken."""
-        self._aside: tuple[list[Placement], Later[bool]] | None = None
-        """Placements whose code is being made while calls go on."""
+        self._aside: tuple[dict[Placement, int], Aside] | None = None
+        """Placements whose code is made while calls go on, each with the number of its build, and how far that is."""
         self.divergence = Divergence()
         """How far lanes were in step, in builds with `stats`."""
 
@@ -288,15 +288,16 @@ class CudaLanes:
         """Have code for trials made while calls go on, once they have taken as long as that may take."""
         if self._aside is not None:
             places, making = self._aside
-            if not making.over:
+            over = making.over
+            self._tuner.made([place for place, number in places.items() if number < making.there])
+            if not over:
                 return
-            if making.result:
-                self._tuner.made(places)
             self._aside = None
-        places, device = self._tuner.to_make(self._ran), self._device
+        wanted, device = self._tuner.to_make(self._ran), self._device
         # Without ptxas it is the driver that assembles, in this process and while somebody waits.
-        if places and find_ptxas() is not None:
-            builds = list(dict.fromkeys(map(self._placed, places)))
+        if wanted and find_ptxas() is not None:
+            builds = list(dict.fromkeys(map(self._placed, wanted)))
+            places = {place: builds.index(self._placed(place)) for place in wanted}
             making = make_aside(self._module, self._index, builds, scalars, device.target, self._level, device.sm)
             self._aside = places, making
 

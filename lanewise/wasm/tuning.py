@@ -34,6 +34,9 @@ _SHARE = 0.03
 """How much of the time of runs may go into trials."""
 _FEARED = 3.0
 """How many times as long as in the best placement known a trial is expected to take."""
+_FEARED_UNROLLED = 1.5
+"""The same where loops are unrolled, by which twelve of fifteen programs were fastest (benchmarks/README.md); unless
+that was slower in another layout."""
 _FEARED_SEEN = 1.5
 """How many times as long as a part of a call has shown."""
 _BETTER = 1.03
@@ -42,6 +45,8 @@ _CODE_PER_SECOND = 20_000
 """Bytes of a guest's code that are compiled in a second."""
 _UNROLLING = 5
 """How many times as long it takes to make code with loops unrolled."""
+_ASIDE = 0.25
+"""How long runs must have taken before other code is made beside them, as a part of what it may take."""
 _WORTH_SAVING = 0.01
 """Seconds that the purse must have grown by while calls go on; when a run is over all counts."""
 _REGISTERS = (64, 48, 32)
@@ -358,7 +363,12 @@ class Tuner:
 
     def _affords(self, place: Placement, lanes: int, left: int, pace: float) -> bool:
         seen = self._glances.get(place)
-        feared = _FEARED if seen is None else _FEARED_SEEN * self.known.ratio(self.known.best()) / seen
+        if seen is not None:
+            feared = _FEARED_SEEN * self.known.ratio(self.known.best()) / seen
+        elif place.unrolled and all(ratio >= 1 for other, ratio in self.known.ratios.items() if other.unrolled):
+            feared = _FEARED_UNROLLED
+        else:
+            feared = _FEARED
         cost = max(0.0, feared - 1) * lanes * pace
         if _code_of(place) not in self._made:
             cost += self._layout_seconds * (_UNROLLING if place.unrolled else 1)
@@ -416,9 +426,8 @@ class Tuner:
             self.known.purse -= (_FEARED - 1) * turn.lanes * self._pace + preparing
 
     def to_make(self, ran: float) -> list[Placement]:
-        """What code is worth making beside runs that have taken so many seconds in this process: trials are near, and
-        no more is spent on them than has been on runs."""
-        if ran - self._asked_after < self._layout_seconds:
+        """What code is worth making beside runs that have taken so many seconds in this process: no short ones."""
+        if ran - self._asked_after < _ASIDE * self._layout_seconds:
             return []
         self._asked_after = ran
         return [place for place in self.known.untried(self._reach) if _code_of(place) not in self._made]

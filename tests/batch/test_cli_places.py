@@ -238,7 +238,11 @@ def test_what_is_a_whole_number(digits, number):
 
 @pytest.mark.parametrize(
     ("variable", "read"),
-    [("LANEWISE_CACHE_SIZE", settings.cache_limit), ("LANEWISE_CPU_THREADS", settings.cpu_threads)],
+    [
+        ("LANEWISE_CACHE_SIZE", settings.cache_limit),
+        ("LANEWISE_CPU_THREADS", settings.cpu_threads),
+        ("LANEWISE_KEPT_MEMORY", lambda: settings.kept_memory(1)),
+    ],
 )
 def test_a_setting_of_thousands_of_digits_is_refused(monkeypatch, variable, read):
     monkeypatch.setenv(variable, DIGITS)

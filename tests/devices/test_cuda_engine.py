@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise.compiler import frames
+from lanewise.compiler import bundle, frames
 from lanewise.devices import cuda, cuda_driver, cuda_server
 from lanewise.devices.cuda_remote import RemoteEngine
 from lanewise.lang import f32, i32
@@ -45,6 +45,7 @@ class FakeDriver:
     """Keeps device memory on the host and runs no kernel; records the calls and gives the answers set for them."""
 
     CUresult = Status
+    CUlimit = Names()
     CU_MEMHOSTALLOC_DEVICEMAP = CU_MEMHOSTALLOC_PORTABLE = 0
     CUdevice_attribute = CUpointer_attribute = CUstream_flags = CUjitInputType = Names()
     CUevent_flags = CUmemAllocationType = CUmemLocationType = CUmemPool_attribute = Names()
@@ -107,6 +108,7 @@ def fake(monkeypatch):
     made = FakeDriver()
     monkeypatch.setattr(cuda_driver, "_started", lambda: (made, os.getpid()))
     monkeypatch.setattr(cuda, "_process_faulted", False)
+    monkeypatch.delenv("LANEWISE_KEPT_MEMORY")
     return made
 
 
@@ -399,6 +401,39 @@ def test_what_is_kept_is_given_up_before_memory_is_short(fake, device):
     assert [call[1:] for call in fake.named("cuMemPoolTrimTo")] == [("pool 1 of GPU 0", 0), ("pool 2 of GPU 0", 0)]
     with pytest.raises(lw.OutOfMemoryError):
         device.empty(2000, np.uint8)
+
+
+@pytest.mark.parametrize("short", ["cuCtxSetLimit", "cuModuleLoadData", "cuMemAlloc", "cuLaunchKernel"])
+def test_what_is_kept_is_given_up_for_stacks_code_and_launches_as_well(fake, device, short):
+    usual = fake.answers.get(short, lambda *given: (OK, fake._block(8)))
+    full = [True]
+
+    def ask(*given):
+        if full[0]:
+            return (Status.CUDA_ERROR_OUT_OF_MEMORY, None)[: 1 if short in ("cuCtxSetLimit", "cuLaunchKernel") else 2]
+        return usual(*given) if callable(usual) else usual
+
+    def trim(pool, keep):
+        full[0] = False
+        return (OK,)
+
+    fake.answers |= {short: ask, "cuMemPoolTrimTo": trim, "cuCtxGetLimit": (OK, 1024)}
+    device._engine.load(bundle([b"code"]), "deep", "entry", [], "", 4096)
+    array = device.zeros(4, f32)
+    kernels.scale[4](array, array, 4, 1.0)
+    assert not full[0]
+
+
+def test_how_much_is_kept_is_the_users_to_say(fake, monkeypatch):
+    kept = []
+    fake.answers["cuMemPoolSetAttribute"] = lambda pool, name, value: kept.append(value) or (OK,)
+    cuda.CudaDevice(0)
+    monkeypatch.setenv("LANEWISE_KEPT_MEMORY", "100")
+    cuda.CudaDevice(1)
+    assert kept == [250, 250, 100, 100]
+    monkeypatch.setenv("LANEWISE_KEPT_MEMORY", "some")
+    with pytest.raises(lw.LanewiseError, match="LANEWISE_KEPT_MEMORY is 'some'; write a number of bytes"):
+        cuda.CudaDevice(0)
 
 
 @pytest.mark.parametrize("there_is_some", [True, False])
