@@ -47,6 +47,8 @@ _UNROLLING = 5
 """How many times as long it takes to make code with loops unrolled."""
 _ASIDE = 0.25
 """How long runs must have taken before other code is made beside them, as a part of what it may take."""
+_PATIENCE = 10.0
+"""Seconds of calls in which all that may be spent is saved for unrolled code, if that is enough."""
 _WORTH_SAVING = 0.01
 """Seconds that the purse must have grown by while calls go on; when a run is over all counts."""
 _REGISTERS = (64, 48, 32)
@@ -241,6 +243,8 @@ class Tuner:
         """What was learned since it was last saved."""
         self._saved_purse = self.known.purse
         self._made = {_code_of(self.known.best())}
+        self._ran = 0.0
+        """Seconds that lanes of calls took in the best placement known."""
         self._asked_after = 0.0
         """What runs had taken when code was made beside them last."""
         self._pace: float | None = None
@@ -325,7 +329,7 @@ class Tuner:
     def _to_glance_at(self, left: int) -> Placement | None:
         """What is worth a look by a part of such a call: few lanes are at once, so that the part is like a whole."""
         pace = self._pace_ahead(left)
-        if pace is None:
+        if pace is None or self._saves(left, pace):
             return None
 
         def fits(place: Placement) -> bool:
@@ -333,6 +337,12 @@ class Tuner:
             return place not in self._glances and part <= _GLANCE * left and self._affords(place, part, left, pace)
 
         return self._first(fits)
+
+    def _saves(self, left: int, pace: float) -> bool:
+        """Whether a whole call in unrolled code, which is most promising, will soon be paid: looks may cost far more
+        than is feared."""
+        soon = (_FEARED_UNROLLED - 1) * left * pace <= _SHARE * _PATIENCE and self._ran < _PATIENCE
+        return soon and any(place.unrolled for place in self.known.untried(self._reach)[:1])
 
     def _part(self, place: Placement) -> int:
         return _FOLLOWING * self._reach.slots(place)
@@ -383,6 +393,7 @@ class Tuner:
             self._tried_out(turn, pace, preparing)
             return
         self.known.purse += _SHARE * seconds
+        self._ran += seconds
         whole, doubt = self._pace is None, self._doubt
         self._pace = self.known.pace = pace
         self._call = (turn.lanes, pace) if whole else None

@@ -210,6 +210,20 @@ def test_less_is_feared_for_unrolled_loops_until_they_were_slower():
         assert [call(tuned, THREADS, 1.0).trial for _ in trials] == trials
 
 
+@pytest.mark.parametrize(("seconds", "first_looks"), [(0.1, False), (1.0, True)])
+def test_short_calls_save_for_unrolled_code_before_they_look_at_others(seconds, first_looks):
+    """A look may cost far more than is feared, so that others come late; long calls would save for ever."""
+    tuned, trials = tuner(), []
+    while not trials:
+        tuned.begin(THREADS)
+        turn = tuned.turn(THREADS)
+        trials += [turn] if turn.trial else []
+        tuned.made([FAST])
+        tuned.took(turn, seconds * turn.lanes / THREADS)
+    assert trials[0].glance is first_looks
+    assert (trials[0].placement == FAST) is not first_looks
+
+
 def test_a_run_is_split_for_a_trial_that_can_be_paid():
     """Though it fills the GPU but a few times: earlier ones have saved enough, and say how long lanes may take."""
     tuned = tuner()
