@@ -4,7 +4,9 @@ import asyncio
 import base64
 import io
 import itertools
+import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -38,6 +40,8 @@ class Chromium:
             "about:blank",
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": self._profile.name},
+            start_new_session=True,
         )
         port_file = Path(self._profile.name, "DevToolsActivePort")
         async with asyncio.timeout(60):
@@ -52,7 +56,7 @@ class Chromium:
 
     async def __aexit__(self, *_):
         await self._session.close()
-        self._process.terminate()
+        os.killpg(self._process.pid, signal.SIGKILL)  # its helpers, too, which would go on writing into the profile
         await self._process.wait()
         self._profile.cleanup()
 
