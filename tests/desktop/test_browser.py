@@ -90,6 +90,30 @@ def test_a_press_that_the_browser_takes_away_is_no_click_and_holds_nothing(devic
     asyncio.run(story())
 
 
+def test_texts_of_input_methods_and_dead_keys_come_when_they_are_whole(device, program):
+    async def story():
+        async with serving(device) as served, Chromium(program) as browser:
+            await browser.do("Page.navigate", url=served.addresses[-1])
+            await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+            box = "document.getElementById('screen').getBoundingClientRect()"
+            left, top = await browser.evaluate(f"(({{left, top}}) => [left, top])({box})")
+            x, y, _, _ = served.field.box
+            await browser.click(left + x + 9, top + y + 9)
+            await browser.do("Input.insertText", text="ξέ")
+            await until(lambda: served.field.text == "ξέ")
+            await browser.do("Input.dispatchKeyEvent", type="rawKeyDown", key="Dead", code="Quote")
+            for composed in ("n", "ni"):
+                end = len(composed)
+                await browser.do("Input.imeSetComposition", text=composed, selectionStart=end, selectionEnd=end)
+            await browser.do("Input.insertText", text="ñ")
+            await browser.key("z", "KeyZ", "Control")
+            await browser.type("!")
+            await until(lambda: served.field.text.endswith("!"))
+            assert served.field.text == "ξέñ!"
+
+    asyncio.run(story())
+
+
 def test_commands_work_on_keyboards_without_latin_letters_and_letters_with_alt_are_not_typed(device, program):
     async def story():
         async with serving(device) as served, Chromium(program) as browser:

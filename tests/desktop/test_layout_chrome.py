@@ -54,6 +54,35 @@ def test_what_is_too_wide_for_its_margins_overflows_at_its_end(device, direction
     assert boxes_of(device, node(child, width=55, height=20, direction=direction))[1][0] == x
 
 
+@pytest.mark.parametrize("keyword", ["fit-content", "min-content", "max-content"])
+@pytest.mark.parametrize(
+    ("style", "box"),
+    [
+        ({"margin": "auto"}, (125, 90, 50, 20)),
+        ({}, (0, 0, 50, 20)),
+        ({"margin": (0, "auto"), "inset": (10, 20, "auto", 0)}, (115, 10, 50, 20)),
+        ({"align_self": "end"}, (0, 180, 50, 20)),
+    ],
+)
+def test_what_lies_between_insets_may_have_the_size_of_its_content(device, keyword, style, box):
+    said = {"position": "absolute", "inset": 0, "width": keyword, "height": keyword} | style
+    assert boxes_of(device, node(node(width=50, height=20), **said))[0] == box
+
+
+@pytest.mark.parametrize("style", [{"flex_grow": 1}, {"height": 300, "min_height": 0}])
+def test_items_of_a_block_neither_grow_nor_shrink(device, style):
+    block = node(node(**style), display="block", flex_grow=2, min_height=0)
+    found = boxes_of(device, block, flex_direction="column")
+    assert found == [(0, 0, 300, 200), (0, 0, 300, style.get("height", 0))]
+
+
+def test_trees_that_are_dropped_at_once_are_laid_out_whole(device):
+    trees = [flatten(node(*(node(flex_grow=1) for _ in range(200)), width=300, height=200)) for _ in range(20)]
+    for _ in range(5):
+        Layouts(device, trees).run()
+    assert boxes_of(device, node(width=10, height=10))[0] == (0, 0, 10, 10)
+
+
 def test_insets_that_cross_leave_no_room_but_that_of_negative_margins(device):
     child = node(position="absolute", height=5, inset=(0, 40, "auto", 30), margin=(0, -7, 0, -2))
     assert boxes_of(device, node(child, width=50, height=20))[1] == (28, 0, 9, 5)

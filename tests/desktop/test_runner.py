@@ -1,10 +1,15 @@
 """A runner whose frames, handlers and calls fail, or that is asked for what it does not do."""
 
+import threading
+import time
+
+import numpy as np
 import pytest
 from hand import Hand
 from test_display import wait_until
 
 from lanewise.desktop import ui
+from lanewise.desktop.display.changes import Changes
 from lanewise.desktop.display.runner import Runner
 from lanewise.desktop.handlers import set_number, target_of
 from lanewise.desktop.state import Desk, Notice
@@ -49,6 +54,43 @@ def test_what_fails_in_handlers_and_calls_is_told_and_frames_go_on(device):
     wait_until(lambda: label.text == "after")
     runner.close()
     assert [str(error) for error in told] == ["in a handler", "Label 'before': text is 5; it is a string"]
+
+
+def test_what_other_threads_set_is_seen_and_mistakes_are_theirs(device):
+    """A clock, or the progress of some work, is set by a thread of the program's own."""
+    label, canvas = ui.Label("before", capacity=20), ui.Canvas(4, 4)
+    desktop = shown(device, label, canvas)
+    told = []
+    desktop.report = told.append
+    runner = Runner(desktop)
+    runner.start()
+    wait_until(lambda: runner.stats().frames > 0)
+    time.sleep(0.1)  # at rest
+    before = runner.stats().frames
+    makers = []
+    real = desktop.set_text
+    desktop.set_text = lambda *given: (makers.append(threading.current_thread().name), real(*given))
+    label.text = "after"
+    assert label.text == "after"
+    assert makers == ["lanewise-desktop"]
+    wait_until(lambda: runner.stats().frames > before)
+    canvas.draw(np.full((4, 4, 3), 9, np.uint8))
+    desktop.theme = "dark"
+    desktop.clipboard = "copied"
+    label.show(False)
+    assert (desktop.theme, desktop.clipboard) == ("dark", "copied")
+    with pytest.raises(ArgumentError, match="text is 5; it is a string"):
+        label.text = 5
+    assert not told
+    runner.close()
+    label.text = "at the end"
+    assert label.text == "at the end"
+
+
+def test_who_waits_for_a_change_is_told_when_frames_have_ended():
+    never = Changes(threading.Thread(), lambda change: None, lambda: True)
+    with pytest.raises(LanewiseError, match="the desktop has ended, and takes no changes any more"):
+        never(print)
 
 
 def test_a_report_that_fails_itself_ends_no_frames(device):

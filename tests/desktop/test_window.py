@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+import time
 import types
 
 import numpy as np
@@ -30,11 +32,11 @@ def act_on_nothing(desk: Ptr[Desk], event: Ptr[Notice]):
 class Shown:
     """A desktop of some widgets on a canvas without a screen, whose events come as those of a window do."""
 
-    def __init__(self, device, *widgets: ui.Node, size: tuple[int, int] = SIZE) -> None:
+    def __init__(self, device, *widgets: ui.Node, size: tuple[int, int] = SIZE, loop=None) -> None:
         window = ui.Window("Test", *widgets, x=10, y=10)
         self.desktop = ui.Desktop(window, width=SIZE[0], height=SIZE[1], device=device, groups="one")
         self.canvas = offscreen.RenderCanvas(size=size)
-        self.view = CanvasView(self.desktop, self.canvas)
+        self.view = CanvasView(self.desktop, self.canvas, loop)
         self.draw()
 
     def draw(self) -> np.ndarray:
@@ -69,6 +71,23 @@ def scheduled(monkeypatch):
         offscreen.RenderCanvas, "set_update_mode", lambda self, mode, *, min_fps=None: asked.append((mode, min_fps))
     )
     return asked
+
+
+def test_a_canvas_draws_what_was_changed_by_any_thread(device, scheduled):
+    label, posted = ui.Label("before", capacity=20), []
+    Shown(device, label, loop=types.SimpleNamespace(call_soon_threadsafe=posted.append))
+    del scheduled[:]
+    label.text = "here"
+    assert scheduled == ["draw"]
+    elsewhere = threading.Thread(target=lambda: setattr(label, "text", "elsewhere"))
+    elsewhere.start()
+    while not posted:
+        time.sleep(0.001)
+    assert label.text == "here"
+    posted.pop()()
+    elsewhere.join()
+    assert label.text == "elsewhere"
+    assert scheduled == ["draw"] * 2
 
 
 def test_a_canvas_shows_a_desktop_and_hears_for_it(device):

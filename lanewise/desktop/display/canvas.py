@@ -6,10 +6,12 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+from lanewise.desktop.display.changes import Changes
 from lanewise.desktop.display.fitting import Fit
 from lanewise.desktop.display.runner import BLINK_SECONDS
 from lanewise.desktop.display.times import FrameLog, Stats
@@ -34,11 +36,12 @@ class NoWindowError(LanewiseError):
 class CanvasView:
     """Shows a desktop on a canvas: each draw of the canvas is a frame, its events go to the desktop.
 
-    The canvas is asked to draw when there is input and while something moves. After a change from elsewhere than a
-    handler, ask it yourself: `canvas.request_draw()`. Where a frame fails the canvas closes, and `failure` says why.
+    The canvas is asked to draw when there is input, when something is changed, and while something moves. Changes may
+    come from other threads if there is a `loop` of rendercanvas. Where a frame fails the canvas closes, and `failure`
+    says why.
     """
 
-    def __init__(self, desktop: Desktop, canvas: Any) -> None:
+    def __init__(self, desktop: Desktop, canvas: Any, loop: Any = None) -> None:
         check(self, A_DESKTOP, desktop=desktop)
         check(self, A_CANVAS, canvas=canvas)
         self.desktop = desktop
@@ -55,6 +58,19 @@ class CanvasView:
         canvas.set_update_mode("ondemand", min_fps=0)
         canvas.add_event_handler(self._hear, *EVENT_NAMES)
         canvas.request_draw(self.draw)
+        post = getattr(loop, "call_soon_threadsafe", None)  # which older versions have not
+        self._elsewhere = None if post is None else Changes(threading.current_thread(), post, canvas.get_closed)
+        desktop.changes = self._change
+
+    def _change(self, make: Callable[[], Any]) -> Any:
+        """Make a change, on the thread that draws, and have it seen."""
+
+        def change() -> Any:
+            found = make()
+            self.canvas.request_draw()
+            return found
+
+        return change() if self._elsewhere is None else self._elsewhere(change)
 
     def draw(self) -> None:
         """Run a frame and show it; what is on the canvas stays where nothing has changed."""
@@ -124,7 +140,7 @@ def show_window(
         from rendercanvas.auto import RenderCanvas, loop
 
         canvas = RenderCanvas(size=(desktop.width, desktop.height), title=title, max_fps=RATE, vsync=True)
-        view = CanvasView(desktop, canvas)
+        view = CanvasView(desktop, canvas, loop)
     except (ImportError, RuntimeError) as error:
         if canvas is not None:
             canvas.close()

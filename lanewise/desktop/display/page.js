@@ -3,6 +3,8 @@
 "use strict";
 
 const canvas = document.getElementById("screen");
+// Has the focus and is not seen: only into such an element input methods, dead keys and keyboards on the screen write.
+const keys = document.getElementById("keys");
 const state = document.getElementById("state");
 const context = canvas.getContext("2d", { alpha: false });
 const socket = new WebSocket(`ws://${location.host}/events`);
@@ -30,7 +32,7 @@ socket.onmessage = async (message) => {
     tile = said.tile;
     across = Math.ceil(said.width / tile);
     state.textContent = "waiting for the first frame: what draws it is compiled once, then kept";
-    canvas.focus();
+    keys.focus();
     return;
   }
   await draw(message.data);
@@ -77,7 +79,7 @@ function pointer(kind, event, more) {
 const BUTTONS = [1, 3, 2]; // the browser's left, middle and right in the numbers of rendercanvas
 canvas.addEventListener("pointermove", (event) => pointer("pointer_move", event));
 canvas.addEventListener("pointerdown", (event) => {
-  canvas.focus();
+  keys.focus({ preventScroll: true });
   canvas.setPointerCapture(event.pointerId);
   pointer("pointer_down", event, { button: BUTTONS[event.button] ?? 0 });
 });
@@ -85,6 +87,7 @@ canvas.addEventListener("pointerup", (event) => pointer("pointer_up", event, { b
 // A press that the browser takes away, as for a gesture of its own, is released where it is no click.
 canvas.addEventListener("pointercancel", () => send({ event_type: "pointer_up", x: -1, y: -1, button: 1 }));
 canvas.addEventListener("pointerleave", (event) => pointer("pointer_leave", event));
+canvas.addEventListener("mousedown", (event) => event.preventDefault()); // or the focus would be nowhere
 canvas.addEventListener("contextmenu", (event) => event.preventDefault());
 canvas.addEventListener("wheel", (event) => {
   event.preventDefault();
@@ -101,7 +104,25 @@ function commandKey(event) {
   return (other ? event.code.slice("Key".length) : event.key).toLowerCase();
 }
 
-canvas.addEventListener("keydown", (event) => {
+// A key that is part of a text to come, which is told of when it is whole.
+const composes = (event) => event.isComposing || ["Dead", "Process", "Unidentified"].includes(event.key);
+
+function typed() {
+  for (const character of keys.value) {
+    if (character === "\n") send({ event_type: "key_down", key: "Enter", modifiers: [] });
+    else send({ event_type: "char", data: character, modifiers: [] });
+  }
+  keys.value = "";
+}
+
+keys.addEventListener("input", (event) => {
+  if (event.isComposing) return;
+  if (event.inputType.startsWith("insert")) typed();
+  else keys.value = ""; // as an undo, which would bring back what was sent
+});
+keys.addEventListener("compositionend", typed);
+keys.addEventListener("keydown", (event) => {
+  if (composes(event)) return;
   const command = (event.ctrlKey || event.metaKey) && !choosesCharacter(event);
   const ofMenu = event.altKey && !choosesCharacter(event) && !ALT_TYPES;
   const key = command ? commandKey(event) : event.key;
@@ -112,7 +133,7 @@ canvas.addEventListener("keydown", (event) => {
   if (key.length === 1 && !command) send({ event_type: "char", data: key, modifiers: modifiers(event) });
   if (!command && !/^F\d+$/.test(key)) event.preventDefault();
 });
-canvas.addEventListener("keyup", (event) => send({ event_type: "key_up", key: event.key, modifiers: modifiers(event) }));
+keys.addEventListener("keyup", (event) => send({ event_type: "key_up", key: event.key, modifiers: modifiers(event) }));
 document.addEventListener("paste", (event) => {
   send({ event_type: "paste", data: event.clipboardData.getData("text/plain").slice(0, 4096) });
   event.preventDefault();

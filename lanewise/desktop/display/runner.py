@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lanewise.desktop import limits
+from lanewise.desktop.display.changes import Changes
 from lanewise.desktop.display.pace import Alarm, Pace
 from lanewise.desktop.display.times import FrameLog, Stats
 from lanewise.desktop.ui import Desktop
@@ -60,6 +61,7 @@ class Runner:
             raise LanewiseError("start: a runner is started once; Runner(desktop) makes another")
         if self.desktop.report is None:
             self.desktop.report = traceback.print_exception
+        self.desktop.changes = Changes(self._thread, self.call, lambda: self._over)
         self._thread.start()
 
     def close(self) -> None:
@@ -134,6 +136,7 @@ class Runner:
             self.failure = failure
         finally:
             self._ended = True
+            self.desktop.changes = None
 
     def _turn(self) -> None:
         """Make a frame if it is time for one; else sleep until it is, or until there may be something new to do."""

@@ -26,6 +26,9 @@ from lanewise.desktop.layout.keywords import (
     BOTTOM,
     RTL,
     TOP,
+    UNIT_FIT_CONTENT,
+    UNIT_MAX_CONTENT,
+    UNIT_MIN_CONTENT,
     UNIT_STRETCH,
 )
 from lanewise.desktop.layout.lengths import (
@@ -79,8 +82,12 @@ def aligned_between(tree: Ptr[LayoutTree], child: i32) -> bool:
 
 @device
 def held_between(tree: Ptr[LayoutTree], child: i32, axis: u32) -> bool:
-    """Whether both insets of an axis say something, and with it the size: not if it is aligned between them."""
+    """Whether both insets of an axis say something, and with it the size: not if it is aligned between them, or has
+    the size of its content."""
     style = tree.styles + child
+    unit = style.size[axis].unit
+    if unit == UNIT_MIN_CONTENT or unit == UNIT_MAX_CONTENT or unit == UNIT_FIT_CONTENT:
+        return False
     if axis == 1 and aligned_between(tree, child):
         return False
     return not is_auto(style.inset[2 * axis], f32(0)) and not is_auto(style.inset[2 * axis + 1], f32(0))

@@ -5,7 +5,7 @@ from lanewise.desktop.layout.columns import width_of_flexed
 from lanewise.desktop.layout.items import percent_height
 from lanewise.desktop.layout.items_order import first_item, next_item
 from lanewise.desktop.layout.keywords import NO_NODE
-from lanewise.desktop.layout.lengths import main_axis, resolve_or_zero
+from lanewise.desktop.layout.lengths import is_block, main_axis, resolve_or_zero
 from lanewise.desktop.layout.lines import break_lines, flex_line, longest_line
 from lanewise.desktop.layout.numbers import COLUMN_ITEM, FLOW_BASES, FLOW_LINES, HEIGHT, ROW_HEIGHT, ROW_ITEM
 from lanewise.desktop.layout.structures import LayoutTree
@@ -35,6 +35,8 @@ def find_bases(tree: Ptr[LayoutTree], node: i32) -> u32:
     if axis == 1 and work.question == HEIGHT:
         return answer_height(tree, node, longest_line(tree, node, lines, axis, gap))
     first = first_item(tree, node)
+    if is_block(tree.styles + node):
+        lines = u32(0)  # whose items neither grow nor shrink
     for _ in range(lines):
         flex_line(tree, first, axis, room, gap)
         first = (tree.work + first).item.line_end

@@ -128,7 +128,7 @@ class Layouts:
 
     def run(self, group_size: int = GROUP_SIZE) -> None:
         """Lay out all trees; what was found before and is not dirty is used again."""
-        lay_out[len(self.headers) * group_size, group_size](self.headers)
+        lay_out[len(self.headers) * group_size, group_size](self.headers).wait()  # which has addresses of all arrays
 
     def change(self, node: int, style: Style, tree: int = 0) -> None:
         """Give a node another style; the next `run` lays out what depends on it. Its text stays what it is."""

@@ -434,10 +434,11 @@ class Canvas(Image):
         if pixels.shape != self.picture.shape:
             given, own = (f"{shape[0]} x {shape[1]} pixels" for shape in (pixels.shape, self.picture.shape))
             raise ArgumentError(f"{name_of(self)}: picture is {given}; it is {own}, height x width, as the canvas")
-        if self.desktop is None:
+        desktop = self.desktop
+        if desktop is None:
             self.picture[:] = pixels.get() if isinstance(pixels, DeviceArray) else pixels
         else:
-            self.desktop.set_picture(self, pixels)
+            desktop.change(lambda: desktop.set_picture(self, pixels))
 
 
 def as_pixels(owner: Node, picture: Any) -> np.ndarray[Any, Any] | DeviceArray:

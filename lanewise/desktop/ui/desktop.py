@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from lanewise.devices.base import Device
 from lanewise.devices.registry import device as find_device
 from lanewise.errors import ArgumentError
 
+Found = TypeVar("Found")
 THEMES = ("light", "dark")
 A_THEME = one_of(*THEMES)
 A_TIME = or_none(WHOLE)
@@ -95,6 +96,12 @@ class Desktop(metaclass=Told):
         self.report: Callable[[Exception], None] | None = None
         """Told of what handlers raise; without it the frame's step raises that. A runner gives it one that prints."""
         self.last: Frame | None = None
+        self.changes: Callable[[Callable[[], Any]], Any] | None = None
+        """Has changes made between two frames, where something else than `step` makes these."""
+
+    def change(self, make: Callable[[], Found]) -> Found:
+        """Make a change, and give what that gives; if a thread makes frames, it makes the change, too."""
+        return make() if self.changes is None else self.changes(make)
 
     @property
     def device(self) -> Device:
@@ -124,7 +131,7 @@ class Desktop(metaclass=Told):
     @theme.setter
     def theme(self, name: str) -> None:
         check(self, A_THEME, theme=name)
-        self.machine.change_state(theme=THEMES.index(name))
+        self.change(lambda: self.machine.change_state(theme=THEMES.index(name)))
 
     @property
     def clipboard(self) -> str:
@@ -136,9 +143,13 @@ class Desktop(metaclass=Told):
     def clipboard(self, text: str) -> None:
         check(self, TEXT, clipboard=text)
         codes = code_points(text)[:CLIPBOARD_CODES]
-        if codes.size:
-            self.machine.part("clipboard", 0, codes.size).set(codes)
-        self.machine.change_state(clipboard_length=codes.size)
+
+        def change() -> None:
+            if codes.size:
+                self.machine.part("clipboard", 0, codes.size).set(codes)
+            self.machine.change_state(clipboard_length=codes.size)
+
+        self.change(change)
 
     def listen(self, heard: Callable[[Event], Any]) -> None:
         """Call a function with every event of every widget, after the widget's own handler."""

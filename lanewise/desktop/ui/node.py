@@ -125,7 +125,11 @@ class Node(metaclass=_Whole):
             raise ArgumentError(f"{name_of(self)} has no {name!r} to set; {nearest(name, _settable(type(self)))}")
         if self.whole and name == "target":
             check(self, TARGET, target=value)
-        super().__setattr__(name, value)
+        desktop = self.__dict__.get("desktop")
+        if desktop is not None and isinstance(inspect.getattr_static(type(self), name, None), property):
+            desktop.change(lambda: object.__setattr__(self, name, value))
+        else:
+            super().__setattr__(name, value)
 
     if not TYPE_CHECKING:  # to whom a class with this function has whatever is asked for
 
@@ -208,7 +212,7 @@ class Node(metaclass=_Whole):
     def show(self, shown: bool = True) -> None:
         """Show it, or hide it; its place in the layout stays."""
         check(self, FLAG, shown=shown)
-        self.change_flag(numbers.HIDDEN, not shown)
+        self._alive().change(lambda: self.change_flag(numbers.HIDDEN, not shown))
 
     def change_flag(self, flag: int, on: bool) -> None:
         """Set or clear one of its flags on the device."""
