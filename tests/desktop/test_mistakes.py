@@ -181,12 +181,35 @@ async def later(event):
         ),
         (lambda: ui.Canvas(2, 2**16), "Canvas: rows is 65536; it is a whole number from 1 to 65,535"),
         (lambda: ui.Canvas(3000, 3000), "Canvas: columns times rows is 9000000; it is a whole number from 1 to"),
-        (lambda: ui.Button("x").text, "Button 'x' is not on a desktop yet"),
+        (
+            lambda: ui.Button("x").text,
+            r"Button 'x' is not on a desktop yet; windows\(\) returns the windows of one, or",
+        ),
+        (lambda: ui.Row(left=5), "Row has no 'left'; did you mean 'inset'?"),
+        (lambda: ui.Row(flex=1), "Row has no 'flex'; did you mean 'flex_grow'?"),
+        (lambda: ui.Row(order=1), "Row has no 'order'; there are target, "),
+        (lambda: ui.Slider(5, min=0), "Slider has no 'min'; did you mean 'minimum'?"),
+        (lambda: ui.Slider(5, command=print), "Slider has no 'command'; did you mean 'on_change'?"),
+        (lambda: ui.Button("x", on_change=print), "Button 'x' has no 'on_change'; did you mean 'on_click'?"),
+        (lambda: ui.Radio("x"), r"argument: 'group'; write ui.Radio\(text, group=...\), the rest by name"),
+        (
+            lambda: ui.Image("a.png"),
+            r"Image: picture is the name of a file; give what is in it: PIL.Image.open\('a.png'\).convert\('RGBA'\)",
+        ),
+        (lambda: setattr(ui.Label("x"), "hidden", True), r"Label 'x': hidden is .*; write show\(\) or show\(False\)"),
+        (lambda: setattr(ui.Field("x"), "on_submit", print), "Field 'x': on_submit is given when the widget is made"),
     ],
 )
 def test_a_widget_names_what_is_wrong_with_it(wrong, said):
     with pytest.raises(lw.ArgumentError, match=said):
         wrong()
+
+
+def test_one_gap_is_that_of_rows_and_columns():
+    made = ui.Row(gap=5, column_gap=7)
+    assert (made.layout.row_gap, made.layout.column_gap) == (5, 7)
+    with pytest.raises(lw.ArgumentError, match="Row: column_gap is 'wide'"):
+        ui.Row(gap="wide")
 
 
 @pytest.mark.parametrize(
@@ -331,7 +354,7 @@ def test_events_that_mean_nothing_to_a_desktop_are_left_out(desktop):
         ("label", "show", True, "Label 'Hello': show stays what it was"),
         ("label", "target", None, "Label 'Hello': target stays what it was"),
         ("button", "text", "x", "Button 'Press': its text stays; those of a Label and a Field can be set"),
-        ("button", "on_click", print, "Button 'Press' has no 'on_click' to set; there are"),
+        ("button", "on_click", print, "Button 'Press': on_click is given when the widget is made"),
         ("window", "title", "x", "Window 'Inside': title stays what it was"),
     ],
 )

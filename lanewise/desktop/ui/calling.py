@@ -33,7 +33,9 @@ class Told(type):
             signature.bind(*args, **kwargs)
         except TypeError as error:
             places = [each for each in known.values() if each.kind in _WITHOUT_NAMES]
-            listed = ", ".join(f"{'*' * (each.kind == each.VAR_POSITIONAL)}{each.name}" for each in places)
-            written = f"write ui.{cls.__name__}({listed}), the rest by name"
+            words = [f"{'*' * (each.kind == each.VAR_POSITIONAL)}{each.name}" for each in places]
+            by_name = [each for each in known.values() if each.kind == each.KEYWORD_ONLY]
+            words += [f"{each.name}=..." for each in by_name if each.default is each.empty]
+            written = f"write ui.{cls.__name__}({', '.join(words)}), the rest by name"
             raise ArgumentError(f"{cls.__name__}: {error}; {written}") from None
         return super().__call__(*args, **kwargs)

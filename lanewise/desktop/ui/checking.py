@@ -18,6 +18,15 @@ from lanewise.lang.functions import DeviceFunction, Kernel
 LARGEST_NUMBER = float(np.finfo(np.float32).max)
 """Widgets have numbers of 32 bits on the device."""
 
+_MEANT = {
+    **dict.fromkeys(("left", "right", "top", "bottom"), ("inset",)),
+    **dict.fromkeys(("on_change", "on_press", "onclick", "command", "callback"), ("on_click", "on_change")),
+    **dict.fromkeys(("bg", "background_color"), ("background",)),
+    "min": ("minimum",), "max": ("maximum",), "flex": ("flex_grow",), "order": (), "visible": ("hidden",),
+    "color": ("colour",), "font_size": ("size",), "bg_color": ("background",),
+}  # fmt: skip
+"""Words that other toolkits have, or CSS, and those of this one that stand for them."""
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -54,6 +63,9 @@ def name_of(owner: object) -> str:
 def nearest(name: object, known: Iterable[str]) -> str:
     """The end of a sentence about a name that is not known: the one that may have been meant, or all there are."""
     names = list(known)
+    if str(name) in _MEANT:
+        meant = next((word for word in _MEANT[str(name)] if word in names), None)
+        return f"did you mean {meant!r}?" if meant else f"there are {', '.join(names)}"
     lower = {known.lower(): known for known in names}
     near = difflib.get_close_matches(str(name).lower(), lower, 1)
     return f"did you mean {lower[near[0]]!r}?" if near else f"there are {', '.join(names)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from math import ceil
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -445,6 +446,9 @@ def as_pixels(owner: Node, picture: Any) -> np.ndarray[Any, Any] | DeviceArray:
     """An array of bytes, height x width x 3 or 4, as one pixel an element; one on a device has that already."""
     if isinstance(picture, DeviceArray) and picture.dtype == np.uint32 and len(picture.shape) == 2:
         return picture
+    if isinstance(picture, str | Path):
+        opened = f"PIL.Image.open({shown(str(picture))}).convert('RGBA')"
+        raise ArgumentError(f"{name_of(owner)}: picture is the name of a file; give what is in it: {opened}")
     try:
         array = np.asarray(picture)
     except (TypeError, ValueError):  # such as lists of different lengths

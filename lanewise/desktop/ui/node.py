@@ -29,10 +29,12 @@ WIDGET = Expected(
     "a widget; write ui.Label(...) for text, and *widgets for a list of widgets", lambda value: isinstance(value, Node)
 )
 TARGET = Expected("a widget, or None", lambda value: value is None or isinstance(value, Node))
-STYLE_WORDS = tuple(
-    each.name for each in fields(Style) if each.name not in ("font", "font_size", "text_start", "text_count")
+STYLE_WORDS = (
+    "gap",
+    *(each.name for each in fields(Style) if each.name not in ("font", "font_size", "text_start", "text_count")),
 )
-"""What people say of layout; the other fields of a style follow from what a widget is."""
+"""What people say of layout, `gap` for both of a style; its other fields follow from what a widget is."""
+_SO_IT_IS = "windows() returns the windows of one, or ui.Desktop(...) is given them"
 _OVERRULED = {"min_height": "height", "min_width": "width"}
 """What widgets of a class have of layout only where people do not say how large one is to be."""
 
@@ -101,6 +103,8 @@ class Node(metaclass=_Whole):
         for name in said:
             if name not in STYLE_WORDS:
                 raise ArgumentError(f"{name_of(self)} has no {name!r}; {nearest(name, _words(type(self)))}")
+        if "gap" in said:
+            said = {"row_gap": said["gap"], "column_gap": said.pop("gap"), **said}
         self.said = frozenset(said)
         usual = {name: value for name, value in self.style.items() if _OVERRULED.get(name) not in said}
         style = Style(**{**usual, **said})
@@ -118,6 +122,10 @@ class Node(metaclass=_Whole):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self.whole and not self._may_be_set(name):
+            if name == "hidden":
+                raise ArgumentError(f"{name_of(self)}: hidden is what it was at first; write show() or show(False)")
+            if name.startswith("on_"):
+                raise ArgumentError(f"{name_of(self)}: {name} is given when the widget is made")
             if name == "box":
                 raise ArgumentError(f"{name_of(self)}: box cannot be set; it follows from the layout")
             if name in dir(self) and not isinstance(inspect.getattr_static(type(self), name, None), property):
@@ -153,7 +161,7 @@ class Node(metaclass=_Whole):
 
     def _alive(self) -> Desktop:
         if self.desktop is None:
-            raise ArgumentError(f"{name_of(self)} is not on a desktop yet; give its window to ui.Desktop(...)")
+            raise ArgumentError(f"{name_of(self)} is not on a desktop yet; {_SO_IT_IS}")
         return self.desktop
 
     @property
