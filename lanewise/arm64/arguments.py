@@ -63,6 +63,15 @@ def content_of(data: Any, what: str) -> bytes:
         raise ArgumentError(f"{what} is {type(data).__name__}; it is bytes, or an array") from None
 
 
+def check_rows(data: np.ndarray[Any, Any], lanes: int, *, private: bool) -> None:
+    """Refuse bytes that are not a row for each lane."""
+    if data.shape[0] != lanes or data.dtype != np.uint8 or not private:
+        raise ArgumentError(
+            f"data has the shape {data.shape} and the type {data.dtype}; rows are for lanes with memory of their own: "
+            f"{lanes:,} of uint8"
+        )
+
+
 def listed(values: Any, what: str) -> list[Any]:
     """Whatever can be listed, as a list."""
     try:
@@ -78,6 +87,24 @@ def address_range(address: Any, count: Any, size: int, start: int = 0) -> int:
         where = f" from {start:#x} on" if start else ""
         raise ArgumentError(f"{length:,} bytes at address {number:#x} do not fit a memory of {size:,} bytes{where}")
     return number
+
+
+def instructions(address: int, count: int) -> tuple[int, int]:
+    """Where the first whole instruction of some bytes begins, and how many bytes whole ones take."""
+    first = -(-address // 4) * 4
+    length = (address + count) // 4 * 4 - first
+    if length <= 0:
+        raise ArgumentError(f"count is {count}: from address {address:#x} on that is not one instruction of 4 bytes")
+    return first, length
+
+
+def entries_of(values: Any) -> tuple[int, ...]:
+    """Addresses where code is entered."""
+    found = tuple(whole(one, "an entry", 0, 2**64 - 1) for one in listed(values, "entries"))
+    odd = next((one for one in sorted(found) if one % 4), None)
+    if odd is not None:
+        raise ArgumentError(f"an entry is {odd:#x}: instructions begin at multiples of 4")
+    return found
 
 
 def shaped(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray[Any, Any]:

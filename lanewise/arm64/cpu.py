@@ -13,7 +13,10 @@ import numpy as np
 from lanewise.arm64 import lane
 from lanewise.arm64.arguments import (
     address_range,
+    check_rows,
     content_of,
+    entries_of,
+    instructions,
     lane_number,
     listed,
     memory_choice,
@@ -308,11 +311,7 @@ class ParallelCPU:
         Data are bytes, or an array of bytes with a row for each lane.
         """
         if isinstance(data, np.ndarray) and data.ndim == 2 and number is None:
-            if data.shape[0] != self._lanes or data.dtype != np.uint8 or not self._spacing:
-                raise ArgumentError(
-                    f"data has the shape {data.shape} and the type {data.dtype}; rows are for lanes with memory of "
-                    f"their own: {self._lanes:,} of uint8"
-                )
+            check_rows(data, self._lanes, private=self.private)
             self._drop_translation(address, data.shape[1])
             self.runner.write_all(
                 [(self._place(address, data.shape[1], one), row.tobytes()) for one, row in enumerate(data)]
@@ -376,22 +375,13 @@ class ParallelCPU:
         then on. Entries that are not in that code are left out.
         """
         address_range(address, count, self._size, self._start)
-        first = -(-address // 4) * 4  # instructions are whole words
-        length = (address + count) // 4 * 4 - first
-        if length <= 0:
-            raise ArgumentError(
-                f"count is {count}: from address {address:#x} on that is not one instruction of 4 bytes"
-            )
+        first, length = instructions(address, count)
         code = self.read_memory(first, length)
         if self._spacing and not (self.read_memory_all(first, length) == np.frombuffer(code, np.uint8)).all():
             raise ArgumentError("lanes have different code there, so that one translation cannot be that of all")
         named = () if self.runner.far else self.functions.values()
-        wanted = [*self.pcs, *named] if entries is None else listed(entries, "entries")
-        starts = tuple(sorted({whole(one, "an entry", 0, 2**64 - 1) for one in wanted}))
-        odd = next((one for one in starts if one % 4), None)
-        if odd is not None and entries is not None:  # lanes may be anywhere
-            raise ArgumentError(f"an entry is {odd:#x}: instructions begin at multiples of 4")
-        self._translation = Wanted(first, code, starts, range(self._start, self._start + self._size))
+        starts = {*map(int, self.pcs), *named} if entries is None else set(entries_of(entries))
+        self._translation = Wanted(first, code, tuple(sorted(starts)), range(self._start, self._start + self._size))
         self._modified.set(np.zeros_like(self._modified.get()))
 
     def use_translation(self, wanted: Wanted | None) -> None:

@@ -24,10 +24,11 @@ from lanewise.devices.cuda import CudaDevice
 from lanewise.errors import CompileError, DeviceLostError, OutOfMemoryError
 from lanewise.kernel.clock_kernel import read_clock
 from lanewise.wasm import lane_words as lanes
+from lanewise.wasm.candidates import Reach
 from lanewise.wasm.compile import code_bytes
 from lanewise.wasm.lane_setup import references_alone
 from lanewise.wasm.placement import Placement
-from lanewise.wasm.tuning import Reach, Tuner, Turn, layout_seconds
+from lanewise.wasm.tuning import Tuner, Turn, layout_seconds
 
 _CONSOLE_BYTES = 256 * 2**20
 _LATER_CONSOLE_BYTES = 64 * 2**20

@@ -23,6 +23,7 @@ from lanewise.settings import WARP_SIZE
 from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, check_timeout, gpu_build
+from lanewise.wasm.candidates import USUAL, Reach
 from lanewise.wasm.code_aside import Aside, make_aside
 from lanewise.wasm.compile import code_bytes, part_count
 from lanewise.wasm.divergence import Divergence, divergence_of
@@ -33,7 +34,7 @@ from lanewise.wasm.lane_words import ENTRY, LANE_GROUP, LaneFacts
 from lanewise.wasm.module import Module
 from lanewise.wasm.placement import FIT, SEARCH, Placement, parse_placement
 from lanewise.wasm.recounting import recount, to_recount
-from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, layout_seconds
+from lanewise.wasm.tuning import Known, Tuner, Turn, layout_seconds
 from lanewise.wasm.vectors import DTYPES
 
 STACK_BYTES = 16 * 1024

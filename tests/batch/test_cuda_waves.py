@@ -8,8 +8,9 @@ import pytest
 from lanewise.batch import cuda_engine, cuda_wave
 from lanewise.batch.cuda_engine import CudaWaves
 from lanewise.errors import CompileError, OutOfMemoryError
+from lanewise.wasm.candidates import Reach
 from lanewise.wasm.placement import Placement
-from lanewise.wasm.tuning import Reach, Tuner, Turn
+from lanewise.wasm.tuning import Tuner, Turn
 
 
 class FakeWave:

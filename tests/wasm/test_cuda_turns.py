@@ -10,9 +10,10 @@ import pytest
 from lanewise.errors import ArgumentError, CompileError
 from lanewise.wasm import cuda_lanes
 from lanewise.wasm.build import check_timeout, gpu_build, host_build
+from lanewise.wasm.candidates import USUAL, Reach
 from lanewise.wasm.cuda_lanes import CudaLanes
 from lanewise.wasm.placement import Placement
-from lanewise.wasm.tuning import USUAL, Reach, Tuner
+from lanewise.wasm.tuning import Tuner
 
 THREADS = 256
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 import lanewise as lw
+from lanewise.wasm.candidates import USUAL, Reach, candidates, variants
 from lanewise.wasm.placement import FIT, Placement, parse_placement
-from lanewise.wasm.tuning import USUAL, Known, Reach, Tuner, Turn, candidates, read_known, variants
+from lanewise.wasm.tuning import Known, Tuner, Turn, read_known
 
 THREADS = 2048
 FAST, SLOW = candidates(THREADS)[:2]
