@@ -87,7 +87,7 @@ def steps(directory: Path) -> list[Step]:
         bench("run-cuda", "cuda", RUN),
         script("setup", "benchmarks/wasm/setup.py"),
         script("straggler", "benchmarks/wasm/straggler.py", "--samples", "500000", "--lanes", "131072"),
-        script("search", "benchmarks/wasm/exhaustive.py", "--lanes", "65536"),
+        script("search", "benchmarks/wasm/exhaustive.py", "--lanes", "65536", "--guests", "all"),
         script("first-waves", "benchmarks/wasm/first_waves.py"),
         Step("by-hand", [str(ROOT / "benchmarks" / "arm64" / "loop_by_hand.py")]),
         bench("bench-cpu", "cpu", KERNELS),

@@ -21,7 +21,7 @@ from lanewise.arm64.runners import CudaRunner
 from lanewise.compiler import QUICK, Target, load_object
 from lanewise.devices.cpu import CpuDevice
 from lanewise.devices.cuda import NativeKernel
-from lanewise.wasm import cpu_lanes, cuda_lanes, prelude
+from lanewise.wasm import code_aside, cpu_lanes, cuda_lanes, prelude
 from lanewise.wasm.cuda_lanes import CudaLanes
 from lanewise.wasm.lanes import LaneProgram
 
@@ -139,12 +139,13 @@ class GpuOnHost(CpuDevice):
                 running.join()
         return None
 
-    def finish_or_stop(self, timeout=None):
+    def finish_or_stop(self, timeout=None, word=None):
+        stop = self._stop if word is None else ctypes.c_uint64.from_address(word)
         self._running.join(timeout)
         finished = not self._running.is_alive()
-        self._stop.value = 1
+        stop.value = 1
         self._running.join()
-        self._stop.value = 0
+        stop.value = 0
         return finished
 
     def synchronize(self):
@@ -167,6 +168,9 @@ class GpuOnHost(CpuDevice):
     def write(self, address, data):
         self.synchronize()
         ctypes.memmove(address, data, len(data))
+
+    def clear(self, address, nbytes):
+        self.write(address, bytes(nbytes))
 
 
 @contextmanager
@@ -212,7 +216,7 @@ def lanes_on_host():
         mock.patch.object(LaneProgram, "parts", parts),
         mock.patch.object(cpu_lanes, "CpuLanes", lanes),
         mock.patch.object(cuda_lanes, "STACK_BYTES", STACK_BYTES),
-        mock.patch.object(cuda_lanes, "find_ptxas", return_value=None),
+        mock.patch.object(code_aside, "find_ptxas", return_value=None),
         mock.patch.object(prelude, "_signs", lambda build: signs(replace(build, gpu=False))),
         mock.patch.object(prelude, "_opaque", lambda build: opaque(replace(build, gpu=False))),
     ):

@@ -1,10 +1,10 @@
 """How near the placement that Lanewise finds by itself comes to the best of all.
 
-    python3 benchmarks/wasm/exhaustive.py [--device cuda] [--lanes 262144] [--guests json,lz]
+    python3 benchmarks/wasm/exhaustive.py [--device cuda] [--lanes 262144] [--guests json,lz]   # or all
 
 For each guest, every step counted: what `func.tune` chooses from those that it tries by itself, and the best of a
-search over all layouts, all lanes per warp, five numbers of lanes at once, and four of registers; with loops unrolled,
-for whole warps.
+search over all layouts, all lanes per warp, five numbers of lanes at once (fewer where warps are not full), and four of
+registers; with loops unrolled, for whole warps. It has no smaller groups, which the tuner tries.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 import lanewise as lw
 from lanewise.bench.wasm_guests import guest
+from lanewise.bench.wasm_many import PROGRAMS
 from lanewise.bench.wasm_seeded import SEEDED, with_seeded_run
 
 GUESTS = "sha256,mix,nbody,heapsort,editdist,phash,regex"
@@ -50,7 +51,7 @@ def main() -> None:
     seeds = np.arange(chosen.lanes, dtype=np.int32)
     places = grid(lw.device(chosen.device).properties.resident_threads)
     ratios = []
-    for name in chosen.guests.split(","):
+    for name in PROGRAMS if chosen.guests == "all" else chosen.guests.split(","):
         found = guest(name)
         rounds = max(1, found.rounds // _SHARE)
         module = lw.load(with_seeded_run(found.read()))

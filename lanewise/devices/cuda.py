@@ -318,22 +318,27 @@ class CudaDevice(Device):
 
     @property
     def stop_word(self) -> int:
-        """The address of a word that kernels may look at: it is set while `finish_or_stop` wants them to end."""
+        """The address of a word that kernels may look at: it is set while `finish_or_stop` wants them to end. There is
+        none, 0, where nothing ends them but the end of the process that has them."""
         return self._engine_now().stop_word
 
-    def finish_or_stop(self, timeout: float | None = None) -> bool:
-        """Wait for all work; on Ctrl-C, or when the time is over, ask kernels that look to stop, and wait for that."""
+    def finish_or_stop(self, timeout: float | None = None, word: int | None = None) -> bool:
+        """Wait for all work; on Ctrl-C, or when the time is over, ask kernels that look to stop, and wait for that.
+
+        They are asked by the `word` of 8 bytes at that address, which those of others do not look at, or all by one.
+        """
+        at = self.stop_word if word is None else word
         finished = False
         try:
             finished = self._finish(timeout)
         finally:
             if not finished and not self.lost:
-                self._engine_now().ask_to_stop(True)
+                self._engine_now().ask_to_stop(True, at)
                 try:
                     self._finish()
                 finally:
                     if not self.lost:
-                        self._engine_now().ask_to_stop(False)
+                        self._engine_now().ask_to_stop(False, at)
         return finished
 
     def read(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:

@@ -135,8 +135,8 @@ class Engine(Protocol):
     ) -> None:
         """Start a kernel."""
 
-    def ask_to_stop(self, stop: bool) -> None:
-        """Ask kernels that look at the stop word to end, or let later ones run."""
+    def ask_to_stop(self, stop: bool, word: int) -> None:
+        """Ask kernels that look at a word to end, or let later ones run."""
 
     def idle(self, stream: int = 0) -> bool:
         """Whether all work is done."""
@@ -186,7 +186,7 @@ class LocalEngine:
         self._trap_flag.value = 0
         # Kernels look at it often, so it is in their own memory: a look at the host's takes thousands of cycles.
         self.stop_word = int(self._check(api.cuMemAlloc(8)))
-        self.ask_to_stop(False)
+        self.ask_to_stop(False, self.stop_word)
 
     def _check(self, result: Any, what: str = "") -> Any:
         """The value of a driver call, or an error; a fault is remembered, since nothing works after it."""
@@ -420,8 +420,8 @@ class LocalEngine:
             self._streams.append(self._check(self._api.cuStreamCreate(self._api.CUstream_flags.CU_STREAM_NON_BLOCKING)))
         return self._streams[stream]
 
-    def ask_to_stop(self, stop: bool) -> None:
-        self.poke(self.stop_word, np.array([stop], np.uint64).view(np.uint8))
+    def ask_to_stop(self, stop: bool, word: int) -> None:
+        self.poke(word, np.array([stop], np.uint64).view(np.uint8))
 
     def idle(self, stream: int = 0) -> bool:
         self._enter()

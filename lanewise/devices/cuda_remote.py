@@ -143,7 +143,7 @@ class RemoteEngine:
     ) -> None:
         self._call("launch", handle, groups, group_size, threads, stream, body=self._layouts[handle].pack(*values))
 
-    def ask_to_stop(self, stop: bool) -> None:
+    def ask_to_stop(self, stop: bool, word: int) -> None:
         """The server's kernels cannot be asked: ending its process is what stops them."""
         if stop:
             self._process.kill()

@@ -9,14 +9,20 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from lanewise.compiler import Target, default_cache, start_outliving, taken
+from lanewise.compiler import Target, default_cache, find_ptxas, start_outliving, taken
 from lanewise.compiler.frames import pack
 from lanewise.wasm.build import Build
 from lanewise.wasm.model import Module
+from lanewise.wasm.placement import Placement
+from lanewise.wasm.tuning import Tuner
+
+if TYPE_CHECKING:
+    from lanewise.devices.cuda import CudaDevice
 
 _MAIN = "lanewise.wasm.code_aside_main"
 MADE = b"."
@@ -82,3 +88,34 @@ def make_aside(
         "sm": sm,
     }
     return Aside(pack(header, module.data))
+
+
+class CodeAside:
+    """Code for trials of one function on a GPU, made while it is called."""
+
+    def __init__(
+        self, module: Module, index: int, device: CudaDevice, level: int | None, placed: Callable[[Placement], Build]
+    ) -> None:
+        """`placed` gives the build for a placement."""
+        self._module, self._index, self._device, self._level, self._placed = module, index, device, level, placed
+        self.ran = 0.0
+        """Seconds that calls have taken."""
+        self._making: tuple[dict[Placement, int], Aside] | None = None
+        """Placements whose code is being made, each with the number of its build, and how far that is."""
+
+    def go_on(self, tuner: Tuner, scalars: tuple[bool, ...]) -> None:
+        """Say what there is code for by now, and have more made once calls have taken long enough."""
+        if self._making is not None:
+            places, making = self._making
+            over = making.over
+            tuner.made([place for place, number in places.items() if number < making.there])
+            if not over:
+                return
+            self._making = None
+        wanted, device = tuner.to_make(self.ran), self._device
+        # Without ptxas it is the driver that assembles, in this process and while somebody waits.
+        if wanted and find_ptxas() is not None:
+            builds = list(dict.fromkeys(map(self._placed, wanted)))
+            places = {place: builds.index(self._placed(place)) for place in wanted}
+            making = make_aside(self._module, self._index, builds, scalars, device.target, self._level, device.sm)
+            self._making = places, making

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from lanewise.compiler import find_ptxas
 from lanewise.devices import DeviceArray
 from lanewise.devices.cuda import CudaDevice, NativeKernel
 from lanewise.errors import CompileError, OutOfMemoryError, WasmTrap
@@ -24,7 +23,7 @@ from lanewise.wasm import lane_words as lanes
 from lanewise.wasm import traps
 from lanewise.wasm.build import Build, check_choices, check_timeout, gpu_build
 from lanewise.wasm.candidates import USUAL, Reach
-from lanewise.wasm.code_aside import Aside, make_aside
+from lanewise.wasm.code_aside import CodeAside
 from lanewise.wasm.compile import code_bytes, part_count
 from lanewise.wasm.divergence import Divergence, divergence_of
 from lanewise.wasm.gpu_stack import stack_room
@@ -93,10 +92,7 @@ class CudaLanes:
         self._kept = threading.local()
         self._ahead: set[tuple[tuple[bool, ...], Build]] = set()
         """What has been made for trials."""
-        self._ran = 0.0
-        """Seconds that calls have taken."""
-        self._aside: tuple[dict[Placement, int], Aside] | None = None
-        """Placements whose code is made while calls go on, each with the number of its build, and how far that is."""
+        self._aside = CodeAside(self._module, index, device, level, self._placed)
         self.divergence = Divergence()
         """How far lanes were in step, in builds with `stats`."""
 
@@ -261,13 +257,20 @@ class CudaLanes:
                 if turn.trial:
                     self._make_ahead(scalars, [turn.placement])
                 usable = self._loads(scalars, build) if turn.trial else self._load(scalars, build) is not None
+                most = turn.most if turn.trial and usable and self._can_end(scalars, build) else math.inf
                 preparing = time.perf_counter() - start
                 deadline = None if deadline is None else deadline + preparing  # what nobody asked for is not their time
                 if not usable:
                     self._tuner.failed(turn, preparing)
                     continue
                 elements = range(first, first + turn.lanes)
-                seconds = self._launch(scalars, build, turn.placement, given, results, status, elements, None, deadline)
+                seconds, finished = self._launch(
+                    scalars, build, turn.placement, given, results, status, elements, None, deadline, most
+                )
+                if seconds < math.inf and not finished:  # what its elements did is forgotten: they run once more
+                    self._tuner.ended(turn, seconds, preparing)
+                    self._device.clear(status.address + 8 * first, 8 * turn.lanes)
+                    continue
                 first = elements.stop
                 if seconds == math.inf:
                     if turn.trial:  # which took even longer than was feared: it does not come again
@@ -276,31 +279,19 @@ class CudaLanes:
                     break
                 if tunes:
                     self._tuner.took(turn, seconds, preparing)
-                    self._ran += seconds
+                    self._aside.ran += seconds
             if tunes:
                 self._tuner.save()
-                self._make_aside(scalars)
+                self._aside.go_on(self._tuner, scalars)
         finally:
             if tunes:
                 self._tuning.release()
         return deadline
 
-    def _make_aside(self, scalars: tuple[bool, ...]) -> None:
-        """Have code for trials made while calls go on, once they have taken as long as that may take."""
-        if self._aside is not None:
-            places, making = self._aside
-            over = making.over
-            self._tuner.made([place for place, number in places.items() if number < making.there])
-            if not over:
-                return
-            self._aside = None
-        wanted, device = self._tuner.to_make(self._ran), self._device
-        # Without ptxas it is the driver that assembles, in this process and while somebody waits.
-        if wanted and find_ptxas() is not None:
-            builds = list(dict.fromkeys(map(self._placed, wanted)))
-            places = {place: builds.index(self._placed(place)) for place in wanted}
-            making = make_aside(self._module, self._index, builds, scalars, device.target, self._level, device.sm)
-            self._aside = places, making
+    def _can_end(self, scalars: tuple[bool, ...], build: Build) -> bool:
+        """Whether a launch ends that is asked to, and no other with it."""
+        _, facts = self._load(scalars, build)
+        return facts.can_stop and build.meter != "off" and bool(self._device.stop_word)
 
     def _placed(self, place: Placement) -> Build:
         unrolled = place.unrolled and self._reach.unrolls
@@ -338,8 +329,9 @@ class CudaLanes:
                 if not self._loads(scalars, build):
                     taken[place] = math.inf
                     break
-                deadline = None if self._timeout is None else time.monotonic() + self._timeout
-                seconds = self._launch(scalars, build, place, given, results, status, elements, None, deadline, most)
+                endless = self._timeout is None or most < math.inf
+                deadline = None if endless else time.monotonic() + (self._timeout or 0.0)
+                seconds, _ = self._launch(scalars, build, place, given, results, status, elements, None, deadline, most)
                 if seconds == math.inf:
                     raise WasmTrap(traps.KINDS[traps.INTERRUPTED])
                 taken[place] = min(seconds, taken.get(place, math.inf))
@@ -382,8 +374,15 @@ class CudaLanes:
         words[lanes.STATUS] = status.address if status is not None else 0
         words[lanes.STACK] = stack_room(kernel, STACK_BYTES)
         words[lanes.FUEL] = lanes.UNLIMITED if self.fuel is None else self.fuel
-        words[lanes.STOP] = self._device.stop_word
+        words[lanes.STOP] = self._stop_word()
         return words + [array.address for array in (*results, *given)]
+
+    def _stop_word(self) -> int:
+        """Where launches of this thread look whether they are to end, as those of others do not."""
+        word = getattr(self._kept, "stop", None)
+        if word is None:
+            word = self._kept.stop = self._device.zeros(1, np.uint64)
+        return int(word.address)
 
     def _launch_plain(
         self,
@@ -400,7 +399,7 @@ class CudaLanes:
         block = self._block(words)
         self._device.launch_native(kernel, count, LANE_GROUP, [block.address])
         if status is not None:
-            self._device.finish_or_stop(most)
+            self._device.finish_or_stop(most, self._stop_word())
 
     def _launch(
         self,
@@ -414,8 +413,8 @@ class CudaLanes:
         indices: Any,
         deadline: float | None,
         most: float = math.inf,
-    ) -> float:
-        """Run elements on slots; gives how long they took, without what was prepared before.
+    ) -> tuple[float, bool]:
+        """Run elements on slots; gives how long they took, without what was prepared before, and if that was all.
 
         When the time is over that a call has, they are ended, and it is inf; a trial is ended after `most` seconds.
         """
@@ -427,8 +426,10 @@ class CudaLanes:
         most_threads = device.properties.resident_threads
         if place.resident == FIT:
             most_threads = device.threads_at_once(kernel, place.group)
-        slots = place.slots(len(elements), most_threads)
-        states, memory, slots = self._slots(facts, slots)
+        wanted = place.slots(len(elements), most_threads)
+        states, memory, slots = self._slots(facts, wanted)
+        if slots < wanted:  # trials are to fill what there is room for, and not the GPU
+            self._tuner.limit(slots)
         following = device.array(np.array([elements.start], np.uint64))
         words[lanes.SLOTS], words[lanes.SPREAD] = slots, place.spread
         words[lanes.STATES], words[lanes.MEMORY] = states.address, memory.address
@@ -442,21 +443,22 @@ class CudaLanes:
         block = self._block(words)
         while True:
             device.launch_native(kernel, slots << place.spread, place.group, [block.address])
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            finished = device.finish_or_stop(left if most == math.inf else most)
-            if not finished and most < math.inf:
-                return time.perf_counter() - start
+            left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
+            allowed = min(left, most)
+            finished = device.finish_or_stop(None if allowed == math.inf else allowed, self._stop_word())
+            if not finished and most < left:
+                return time.perf_counter() - start, False
             taken = int(following.get()[0])
             if not finished:
                 self._interrupt(status, np.arange(min(taken, elements.stop), elements.stop), indices)
-                return math.inf
+                return math.inf, False
             if taken >= elements.stop:  # else all lanes trapped before all elements were taken
                 seconds = time.perf_counter() - start
                 if build.stats:
                     counted = divergence_of(states.get(), facts.cells, build)
                     with self._lock:
                         self.divergence += counted
-                return seconds
+                return seconds, True
 
     def _interrupt(self, status: Any, numbers: np.ndarray[Any, Any], indices: Any) -> None:
         """Note that elements never began: there was no time for them. `indices` lists them, if they are listed."""

@@ -77,6 +77,8 @@ class Turn:
     trial: bool = False
     glance: bool = False
     """Whether it is a small part of a call, which says what a trial by a whole one would cost."""
+    most: float = field(default=math.inf, compare=False)
+    """Seconds after which a trial is better ended, if its lanes can run once more."""
 
 
 @dataclass
@@ -174,6 +176,8 @@ class Tuner:
         """What runs had taken when code was made beside them last."""
         self._pace: float | None = None
         self._doubt: _Doubt | None = None
+        self._ended: tuple[Turn, float] | None = None
+        """A whole call that was a trial and was ended, with what each lane took at least; its lanes run once more."""
         self._call: tuple[int, float] | None = None
         """The last call, if it was in one piece and in the best placement known: how many lanes, and what each took."""
         self._tried: set[Placement] = set()
@@ -185,7 +189,7 @@ class Tuner:
     def begin(self, lanes: int) -> None:
         """A run of so many lanes begins: what others took says nothing of it, for their lanes had other work."""
         self._lanes = lanes
-        self._pace = None
+        self._pace = self._ended = None
         if self._doubt is not None and not self._doubt.whole:
             self._doubt = None
 
@@ -229,17 +233,29 @@ class Tuner:
         doubt = self._doubt
         if doubt is not None and (doubt.whole or left >= doubt.turn.lanes // 2):
             return Turn(best, left if doubt.whole else min(left, slots))
+        if self._ended is not None:
+            return Turn(best, left)
         self._doubt = None  # so few lanes say nothing
         if self._pace is None:
             place = self._whole_trial(left) if trials else None
             if place is not None:
-                return Turn(place, left, trial=True)
+                return self._trial(place, left)
             if trials and (place := self._to_glance_at(left)) is not None:
-                return Turn(place, self._part(place), trial=True, glance=True)
+                return self._trial(place, self._part(place), glance=True)
             enough = self._search or left >= _SPLIT * slots or (left >= _LEAST * slots and self._expects_trial(left))
             return Turn(best, min(left, slots) if enough else left)
         place = self._part_trial(left, self._pace) if trials else None
-        return Turn(best, left) if place is None else Turn(place, self._reach.slots(place, left), trial=True)
+        return Turn(best, left) if place is None else self._trial(place, self._reach.slots(place, left))
+
+    def _trial(self, place: Placement, lanes: int, *, glance: bool = False) -> Turn:
+        return Turn(place, lanes, trial=True, glance=glance, most=_FEARED * lanes * self._before)
+
+    @property
+    def _before(self) -> float:
+        """Seconds that each lane took ahead of a trial."""
+        found = self._call[1] if self._pace is None and self._call is not None else self._pace
+        assert found is not None
+        return found
 
     def _whole_trial(self, left: int) -> Placement | None:
         """What a whole call may be a trial of: it fills the GPU, and one of the same size was just ahead of it."""
@@ -307,7 +323,7 @@ class Tuner:
         cost = max(0.0, feared - 1) * lanes * pace
         if _code_of(place) not in self._made:
             cost += self._layout_seconds * (_UNROLLING if place.unrolled else 1)
-        in_time = (feared * lanes + left - lanes) * pace <= self._within
+        in_time = (max(feared, _FEARED) * lanes + left) * pace <= self._within  # ended after that, and run once more
         return in_time and (self._search or cost <= self.known.purse + _SHARE * left * pace)
 
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
@@ -325,12 +341,13 @@ class Tuner:
         self._doubt = None
         if doubt is not None and whole == doubt.whole:
             self._settle(doubt, turn.lanes, pace)
+        if self._ended is not None and pace < self._ended[1]:
+            self.learn(self._ended[0].placement, pace / self._ended[1] * self.known.ratio(self.known.best()))
+        self._ended = None
 
     def _tried_out(self, turn: Turn, pace: float, preparing: float) -> None:
         self._tried.add(turn.placement)
-        whole = self._pace is None
-        before = self._call[1] if self._pace is None and self._call is not None else self._pace
-        assert before is not None
+        whole, before = self._pace is None, self._before
         self.known.purse -= max(0.0, pace - before) * turn.lanes + preparing
         if turn.glance:
             seen = self._glances[turn.placement] = before / pace * self.known.ratio(self.known.best())
@@ -360,6 +377,17 @@ class Tuner:
         if turn.trial:
             assert self._pace is not None
             self.known.purse -= (_FEARED - 1) * turn.lanes * self._pace + preparing
+
+    def ended(self, turn: Turn, seconds: float, preparing: float) -> None:
+        """A trial took longer than all that was feared, so that it was ended: its lanes are to run again elsewhere."""
+        self._made.add(_code_of(turn.placement))
+        self._tried.add(turn.placement)
+        self.known.purse -= seconds + preparing
+        pace = seconds / turn.lanes
+        if self._pace is None and not turn.glance:  # calls differ: the same lanes say more than those ahead of them
+            self._ended = turn, pace
+        else:
+            self.learn(turn.placement, self._before / pace * self.known.ratio(self.known.best()))
 
     def to_make(self, ran: float) -> list[Placement]:
         """What code is worth making beside runs that have taken so many seconds in this process: no short ones."""

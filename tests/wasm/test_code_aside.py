@@ -120,8 +120,8 @@ def test_a_function_that_is_called_often_is_tried_in_code_that_was_made_meanwhil
         assert other == set()
         assert asked == []
         device.sm = SM
-        monkeypatch.setattr(cuda_lanes, "find_ptxas", lambda: "ptxas")
-        monkeypatch.setattr(cuda_lanes, "make_aside", aside)
+        monkeypatch.setattr(code_aside, "find_ptxas", lambda: "ptxas")
+        monkeypatch.setattr(code_aside, "make_aside", aside)
         tried()
         first = {(build.layout, build.unrolled) for build in asked[0]}
         assert first == {("interleaved", True), ("words", True), ("words", False)}

@@ -225,6 +225,45 @@ def test_short_calls_save_for_unrolled_code_before_they_look_at_others(seconds, 
     assert (trials[0].placement == FAST) is not first_looks
 
 
+@pytest.mark.parametrize("slow", [3.5, 50])
+def test_trials_that_are_ended_cost_a_few_percent_however_slow_they_were(slow):
+    """Of calls, and of runs with many waves: what took more than was feared is ended, and its lanes run once more."""
+    for lanes, pace in ((THREADS, 0.1 / THREADS), (300 * THREADS, 1e-3)):
+        tuned, total, lost, trials = tuner(), 0.0, 0.0, 0
+        while total < 60:
+            tuned.begin(lanes)
+            left = lanes
+            while left:
+                turn = tuned.turn(left)
+                taken = turn.lanes * pace * (slow if turn.trial else 1)
+                tuned.made([turn.placement])
+                if turn.trial and taken > turn.most:
+                    tuned.ended(turn, turn.most, 0.0)
+                    total, lost, trials = total + turn.most, lost + turn.most, trials + 1
+                    continue
+                tuned.took(turn, taken)
+                total, left = total + taken, left - turn.lanes
+        assert trials >= 3
+        assert lost < 0.04 * total
+        assert max(tuned.known.ratios.values()) <= 1 / 3 + 1e-9
+        assert tuned.known.best() == USUAL
+
+
+def test_a_call_with_more_to_do_says_nothing_of_a_trial_that_was_ended_for_it():
+    tuned = tuner()
+    tuned.known.purse = 1e6
+    assert not call(tuned, THREADS, 0.1).trial
+    tuned.begin(THREADS)
+    turn = tuned.turn(THREADS)
+    assert turn.trial
+    assert turn.most == pytest.approx(0.3)
+    tuned.ended(turn, 0.3, 0.0)
+    again = tuned.turn(THREADS)
+    assert again == Turn(USUAL, THREADS)
+    tuned.took(again, 1.0)
+    assert turn.placement not in tuned.known.ratios
+
+
 def test_a_run_is_split_for_a_trial_that_can_be_paid():
     """Though it fills the GPU but a few times: earlier ones have saved enough, and say how long lanes may take."""
     tuned = tuner()
