@@ -424,6 +424,25 @@ def test_what_is_kept_is_given_up_for_stacks_code_and_launches_as_well(fake, dev
     assert not full[0]
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_kernels_are_asked_to_stop_by_their_own_word_or_by_that_of_all(fake, device, own):
+    asked = []
+
+    def poke(address, source, nbytes, stream):
+        asked.append((address, ctypes.c_uint64.from_address(source).value))
+        fake.busy = False
+        return (OK,)
+
+    fake.answers["cuMemcpyHtoDAsync"] = poke
+    word = device.zeros(1, np.uint64).address if own else None
+    fake.busy = True
+    assert not device.finish_or_stop(0.001, word)
+    at = word or device.stop_word
+    assert asked == [(at, 1), (at, 0)]
+    assert device.finish_or_stop(0.001, word)
+    assert len(asked) == 2
+
+
 def test_how_much_is_kept_is_the_users_to_say(fake, monkeypatch):
     kept = []
     fake.answers["cuMemPoolSetAttribute"] = lambda pool, name, value: kept.append(value) or (OK,)
