@@ -33,7 +33,7 @@ FRAME_BYTES, STACK_BYTES = 512, 4 * cuda_lanes.STACK_BYTES
 """Frames of a host are larger than those of a GPU."""
 _ONE_BY_ONE = """
 @gpu.thread = internal global i32 0
-@gpu.way_out = hidden global [64 x i64] zeroinitializer, align 16
+@gpu.way_out = global [64 x i64] zeroinitializer, align 16
 declare i32 @_setjmp(ptr) returns_twice
 define void @gpu_threads(ptr %run, i32 %n) noinline {
   store volatile i32 0, ptr @gpu.thread
@@ -99,7 +99,7 @@ def portable(ir):
     for pattern, text in replaced:
         ir = re.sub(pattern, text, ir)
     assert "nvvm" not in ir.replace("nvvm-reflect", ""), re.findall(r"[^\n]*nvvm[^\n]*", ir)
-    way_out = _ONE_BY_ONE if entered else "@gpu.way_out = external hidden global [64 x i64]\n"
+    way_out = _ONE_BY_ONE if entered else "@gpu.way_out = external global [64 x i64]\n"
     return f"{ir}\n{way_out}{_END_IF}declare void @longjmp(ptr, i32) noreturn\n"
 
 
