@@ -1,4 +1,4 @@
-"""Every widget of the toolkit in three windows. Look at it with: lanewise desktop examples/desktop_gallery.py"""
+"""What people read, press and type in, in windows. See it by: lanewise desktop examples/desktop_gallery.py"""
 
 from lanewise.desktop import ui
 from lanewise.desktop.gallery import windows

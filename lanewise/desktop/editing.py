@@ -69,6 +69,7 @@ def copy_selection(desk: Ptr[Desk], me: u32):
         for k in range(count):
             desk.clipboard[k] = desk.texts[widget.text + start + k]
         desk.frame.clipboard_length = count
+        desk.frame.copies += 1
 
 
 @device
@@ -106,6 +107,23 @@ def word_edge(desk: Ptr[Desk], me: u32, start: u32, forward: bool) -> u32:
         while at > 0 and codes[at - 1] != FIRST_PRINTED:
             at -= 1
     return at
+
+
+@device
+def select_word(desk: Ptr[Desk], me: u32):
+    """Select the word that the caret is in, or at the edge of; between spaces, these."""
+    widget = desk.widgets + me
+    codes = desk.texts + widget.text
+    first, last = widget.caret, widget.caret
+    word_behind = last < widget.length and codes[last] != FIRST_PRINTED
+    word_ahead = first > 0 and codes[first - 1] != FIRST_PRINTED
+    in_word = word_behind or word_ahead
+    while last < widget.length and (codes[last] != FIRST_PRINTED) == in_word:
+        last += 1
+    while first > 0 and (codes[first - 1] != FIRST_PRINTED) == in_word:
+        first -= 1
+    widget.anchor = first
+    widget.caret = last
 
 
 @device

@@ -1,4 +1,4 @@
-"""The gallery: every widget there is, in a few windows. `lanewise desktop` shows it when no file is named."""
+"""The gallery: what people read, press, type in and choose from. `lanewise desktop` shows it where no file is named."""
 
 from __future__ import annotations
 

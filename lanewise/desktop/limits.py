@@ -33,7 +33,7 @@ TEXT_CODES = 1 << 18
 """Code points of all texts together, with the rows of lists."""
 MAX_ROWS = 1 << 15
 """Rows of all lists together."""
-IMAGE_PIXELS = 1 << 20
+IMAGE_PIXELS, NO_PICTURE = 1 << 20, 1
 IMAGE_SIDE = (1 << 16) - 1
 """Pixels along a side of a picture: primitives and events have 16 bits for each."""
 CLIPBOARD_CODES = 4096

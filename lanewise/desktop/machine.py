@@ -95,7 +95,7 @@ class Machine:
             "typeface": device.array(face),
             "texts": device.zeros(limits.TEXT_CODES, u32),
             "rows": device.zeros(limits.MAX_ROWS, Row),
-            "pictures": device.zeros(limits.IMAGE_PIXELS, u32),
+            "pictures": device.zeros(limits.NO_PICTURE + limits.IMAGE_PIXELS, u32),
             "clipboard": device.zeros(limits.CLIPBOARD_CODES, u32),
             "palettes": device.array(theme.palettes()),
             "scratch": device.zeros(Scratch),

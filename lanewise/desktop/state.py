@@ -157,6 +157,8 @@ class FrameState:
     blinks: u32
     """Whether a caret blinks, so that a frame in a while differs."""
     clipboard_length: u32
+    copies: u32
+    """How many times something was copied to the clipboard by a widget."""
     visible: u32
     primitives: u32
     glyphs: u32

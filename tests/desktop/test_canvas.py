@@ -126,3 +126,22 @@ def test_every_guest_of_the_example_paints_and_goes_on(device, example):
         hand.settle()
         assert not np.array_equal(blank, first), window
         assert np.array_equal(first, seen()) == (window.called == "Mandelbrot")
+
+
+def test_a_canvas_may_take_all_the_room_for_pictures(device):
+    canvas = ui.Canvas(1024, 1024)
+    desktop = ui.Desktop(ui.Window("Test", canvas), width=320, height=240, device=device, groups="one")
+    assert desktop.machine.widget(canvas.number)["picture_width"] == 1024
+    with pytest.raises(lw.ArgumentError, match="pictures take 1,048,580 elements; a desktop has room for 1,048,576"):
+        ui.Desktop(ui.Window("Test", ui.Canvas(1024, 1024), ui.Canvas(2, 2)), device=device)
+
+
+def test_no_colour_at_all_is_not_the_colour_of_the_theme(device):
+    seen = []
+    for background in ("#00000000", "#ffffff00", None):
+        panel = ui.Panel(background=background, width=80, height=80)
+        desktop = ui.Desktop(panel, width=128, height=128, device=device, groups="one")
+        desktop.settle()
+        seen.append(desktop.pixels())
+    assert np.array_equal(seen[0], seen[1])
+    assert not np.array_equal(seen[0], seen[2])

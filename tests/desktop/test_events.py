@@ -426,3 +426,15 @@ def test_events_beyond_those_of_a_frame_wait_for_the_next(make):
     assert field.text == text[: limits.FRAME_EVENTS]
     hand.wait(3)
     assert field.text == text
+
+
+def test_more_events_than_the_ring_holds_come_in_order_over_many_frames(make):
+    field = ui.Field("", capacity=700, width=200)
+    hand = make(field)
+    hand.click(field)
+    text = "".join(chr(ord("a") + number * 7 % 26) for number in range(600))
+    for start in range(0, len(text), 50):
+        for letter in text[start : start + 50]:
+            hand.send("char", data=letter)
+        hand.wait()
+    assert field.text == text

@@ -89,3 +89,22 @@ def test_a_text_that_a_handler_on_the_device_writes_is_seen(make):
     hand.click(button)
     hand.wait()
     assert (field.text, scrolled(hand, field)) == ("7", 0)
+
+
+CHOSEN = {0: "hello", 3: "hello", 5: "hello", 6: "world", 11: "world", 12: "   ", 14: "again", 19: "again"}
+
+
+@pytest.mark.parametrize("place", CHOSEN)
+def test_a_double_click_selects_the_word_at_its_place(make, place):
+    field = ui.Field("hello world   again", width=240)
+    hand = make(field)
+    hand.click(field)
+    hand.key("Home")
+    for _ in range(place):
+        hand.key("ArrowRight")
+    left, right, top, bottom = caret_of(hand)
+    for _ in range(2):
+        hand.press(round((left + right) / 2), round((top + bottom) / 2))
+        hand.release(round((left + right) / 2), round((top + bottom) / 2))
+    hand.key("c", "Control")
+    assert hand.desktop.clipboard == CHOSEN[place]

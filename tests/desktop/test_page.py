@@ -290,8 +290,8 @@ def test_a_viewer_that_says_too_much_fills_no_line(device):
             assert len(served.runner._calls) <= 2  # one for the viewer, one that says that it is there
             served.runner.start()
             async with asyncio.timeout(20):
-                while not (isinstance(said := (await copy.socket.receive()).data, str) and "copied" in said):
-                    pass  # and it goes on from there
+                while not served.desktop.clipboard.startswith("x"):
+                    await asyncio.sleep(0.01)  # it goes on from there
 
     asyncio.run(story())
 
@@ -402,5 +402,45 @@ def test_pasted_text_is_typed_and_copied_text_told(device):
                         assert message.json() == {"copied": "Grüße"}
                         break
                     await copy.socket.send_json({"event_type": "taken"})
+
+    asyncio.run(story())
+
+
+def test_the_clipboard_of_a_person_stays_where_nothing_was_copied(device):
+    async def story():
+        async with serving(device) as served, watching(served) as copy:
+            await copy.take(lambda: copy.messages > 0)
+            served.desktop.clipboard = "older"
+            x, y, _, _ = served.field.box
+            await copy.socket.send_json({"event_type": "pointer_down", "x": x + 9, "y": y + 9, "button": 1})
+            for text in ("", "n"):  # with nothing selected, and with something
+                if text:
+                    await copy.socket.send_json({"event_type": "char", "data": text})
+                    await copy.socket.send_json({"event_type": "key_down", "key": "a", "modifiers": ["Control"]})
+                await copy.socket.send_json({"event_type": "key_down", "key": "c", "modifiers": ["Control"]})
+                await copy.socket.send_json({"event_type": "copy"})
+            async with asyncio.timeout(20):
+                while True:
+                    message = await copy.socket.receive()
+                    if isinstance(message.data, str):
+                        assert message.json() == {"copied": "n"}
+                        break
+                    await copy.socket.send_json({"event_type": "taken"})
+
+    asyncio.run(story())
+
+
+def test_only_this_machine_is_served_and_the_cookie_is_for_nobody_else(device):
+    async def story():
+        async with serving(device, running=False) as served, ClientSession() as session:
+            (socket,) = (one for site in served.page._served.sites for one in site._server.sockets)
+            assert socket.getsockname()[0] == "127.0.0.1"
+            async with session.get(served.addresses[-1]) as answer:
+                said = answer.headers["Set-Cookie"]
+                assert "HttpOnly" in said
+                assert "SameSite=Strict" in said
+                assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+                assert answer.headers["X-Frame-Options"] == "DENY"
+                assert answer.headers["Referrer-Policy"] == "no-referrer"
 
     asyncio.run(story())

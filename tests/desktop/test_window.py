@@ -274,3 +274,25 @@ def test_where_no_window_can_be_opened_it_is_said_why_and_there_is_a_page(tmp_pa
         "the page needs nothing\n"
     )
     assert done.stdout.startswith("open http://127.0.0.1:")
+
+
+def test_a_notebook_shows_the_canvas_of_a_view(device):
+    shown = Shown(device, ui.Label("Text"))
+    assert "CanvasView" in shown.view._repr_mimebundle_()["text/plain"]
+    shown.canvas._repr_mimebundle_ = lambda **asked: {"a widget": asked}
+    assert shown.view._repr_mimebundle_(include=None) == {"a widget": {"include": None}}
+
+
+def test_a_qt_that_ends_the_process_ends_only_one_that_tries_it(device, monkeypatch, tmp_path):
+    """As it does without libraries of the system, or without a screen where a variable names one."""
+    (tmp_path / "PySide6").mkdir()
+    (tmp_path / "PySide6" / "__init__.py").write_text("")
+    (tmp_path / "PySide6" / "QtWidgets.py").write_text(
+        "import os, sys\nsys.stderr.write('qt.qpa.plugin: Could not load the plugin xcb.\\n')\n"
+        "sys.stderr.flush()\nos.abort()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "PySide6", types.ModuleType("PySide6"))
+    desktop = ui.Desktop(ui.Window("Test"), width=320, height=240, device=device)
+    with pytest.raises(NoWindowError, match="^no window can be opened: Could not load the plugin xcb$"):
+        show_window(desktop)

@@ -6,6 +6,8 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +25,7 @@ from lanewise.desktop.ui.events import read_event
 from lanewise.errors import LanewiseError
 
 RATE = 120
+_QT_SECONDS = 60
 QT = ("PySide6", "PyQt6", "PySide2", "PyQt5")
 A_CANVAS = Expected("a canvas of rendercanvas", lambda value: hasattr(value, "get_bitmap_context"))
 BEFORE_A = ord("a") - 1
@@ -96,6 +99,11 @@ class CanvasView:
         if self.desktop.restless:
             self.canvas.request_draw()
 
+    def _repr_mimebundle_(self, **asked: Any) -> Any:
+        """What a notebook shows of a view that is the last thing in a cell: its canvas."""
+        shows = getattr(self.canvas, "_repr_mimebundle_", None)
+        return {"text/plain": repr(self)} if shows is None else shows(**asked)
+
     def stats(self) -> Stats:
         """What frames have taken so far: each begins when the canvas draws."""
         return self._log.stats(self._log.frames, self._dropped)
@@ -135,6 +143,7 @@ def show_window(
     check("show_window", A_DESKTOP, desktop=desktop)
     check("show_window", TEXT, title=title)
     _choose_qt()
+    _check_qt()
     canvas: Any = None
     try:
         from rendercanvas.auto import RenderCanvas, loop
@@ -156,6 +165,21 @@ def show_window(
     if view.failure is not None:
         raise view.failure
     return view
+
+
+def _check_qt() -> None:
+    """Raise where the Qt that is imported cannot begin: it ends the process then, so that another one tries it."""
+    name = next((name for name in QT if name in sys.modules), None)
+    if name is None:
+        return
+    asked = f"from {name}.QtWidgets import QApplication; QApplication([])"
+    tried = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=False, timeout=_QT_SECONDS
+    )
+    if tried.returncode:
+        lines = [line for line in tried.stderr.splitlines() if line.strip()]
+        reason = lines[0].removeprefix("qt.qpa.plugin: ").strip() if lines else f"{name} ends at once"
+        raise NoWindowError(f"no window can be opened: {reason.rstrip('.')}")
 
 
 def _choose_qt() -> None:

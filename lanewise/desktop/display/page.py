@@ -53,6 +53,8 @@ class Page:
         self.screen = Screen(-(-desktop.width // limits.TILE) * -(-desktop.height // limits.TILE))
         self._on_address = on_address
         self._token = ""
+        self._copies = 0
+        """How many had been made when somebody was told of one last."""
         self._sessions: set[str] = set()
         self._port = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -205,5 +207,8 @@ class Page:
         before = await self._between_frames(lambda: self.runner.desktop.last)  # the frame that follows takes that key
         while await self._between_frames(lambda: self.runner.desktop.last) is before:
             await asyncio.sleep(A_MOMENT)
-        text = await self._between_frames(lambda: self.runner.desktop.clipboard)
-        await viewer.socket.send_json({COPIED: text})
+        desktop = self.runner.desktop
+        copies, text = await self._between_frames(lambda: (desktop.copies, desktop.clipboard))
+        if copies != self._copies:  # else that copied nothing, and the person keeps what they have
+            self._copies = copies
+            await viewer.socket.send_json({COPIED: text})

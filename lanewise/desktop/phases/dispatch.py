@@ -155,6 +155,7 @@ def dispatch(desk: Ptr[Desk], group: Ptr[GroupMemory], me: u32, time_ms: u32):
         state.notices = 0
         state.relayout = desk.frame.relayout
         state.clipboard_length = desk.frame.clipboard_length
+        state.copies = desk.frame.copies
         for word in range(u32(STATE_WORDS)):
             Ptr[u32](desk.frame)[word] = mine[word]
     threadgroup_barrier()

@@ -14,7 +14,7 @@ from lanewise.desktop.choosing import (
     type_in_list,
 )
 from lanewise.desktop.drawing import begin_stroke, lead_stroke
-from lanewise.desktop.editing import edit_key, insert_code, point_caret, show_caret, word_edge
+from lanewise.desktop.editing import edit_key, insert_code, point_caret, select_word, show_caret
 from lanewise.desktop.layout.keywords import (
     LEFT,
     POSITION_ABSOLUTE,
@@ -71,8 +71,7 @@ def be_pressed(desk: Ptr[Desk], state: Ptr[FrameState], me: u32, number: u32):
     elif widget.kind == numbers.FIELD:
         point_caret(desk, me, f32(state.pointer_x), state.modifiers & numbers.SHIFT != 0)
         if state.click_count == 2:
-            widget.anchor = word_edge(desk, me, widget.caret, False)
-            widget.caret = word_edge(desk, me, widget.caret, True)
+            select_word(desk, me)
         elif state.click_count > 2:
             widget.anchor = 0
             widget.caret = widget.length

@@ -54,11 +54,12 @@ def build(root: Node) -> Built:
         "links": _links(parents),
         "texts": np.array(builder.texts, np.uint32),
         "rows": np.array(builder.rows, Row.dtype),
-        "pictures": np.concatenate([np.zeros(1, np.uint32), *builder.pictures]),
+        "pictures": np.concatenate([np.zeros(limits.NO_PICTURE, np.uint32), *builder.pictures]),
     }
+    taken = {"texts": len(builder.texts), "rows": len(builder.rows), "pictures": builder.pixels - limits.NO_PICTURE}
     for name, limit in (("texts", limits.TEXT_CODES), ("rows", limits.MAX_ROWS), ("pictures", limits.IMAGE_PIXELS)):
-        if len(arrays[name]) > limit:
-            raise ArgumentError(f"{name} take {len(arrays[name]):,} elements; a desktop has room for {limit:,}")
+        if taken[name] > limit:
+            raise ArgumentError(f"{name} take {taken[name]:,} elements; a desktop has room for {limit:,}")
     return Built(nodes, {name: array for name, array in arrays.items() if len(array)}, builder.handlers)
 
 
@@ -191,7 +192,7 @@ class _Builder:
         self.texts: list[int] = []
         self.rows: list[tuple[int, int]] = []
         self.pictures: list[np.ndarray[Any, Any]] = []
-        self.pixels = 1
+        self.pixels = limits.NO_PICTURE
         self.handlers: list[DeviceFunction] = []
         self.layers = 0
         self.cascading = 0

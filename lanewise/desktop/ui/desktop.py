@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -96,12 +97,18 @@ class Desktop(metaclass=Told):
         self.report: Callable[[Exception], None] | None = None
         """Told of what handlers raise; without it the frame's step raises that. A runner gives it one that prints."""
         self.last: Frame | None = None
+        self._making = threading.RLock()
+        """Held while a frame or a change is made, where no thread is there for both."""
         self.changes: Callable[[Callable[[], Any]], Any] | None = None
         """Has changes made between two frames, where something else than `step` makes these."""
 
     def change(self, make: Callable[[], Found]) -> Found:
         """Make a change, and give what that gives; if a thread makes frames, it makes the change, too."""
-        return make() if self.changes is None else self.changes(make)
+        if self.changes is None:
+            with self._making:
+                return make()
+        made: Found = self.changes(make)
+        return made
 
     @property
     def device(self) -> Device:
@@ -132,6 +139,11 @@ class Desktop(metaclass=Told):
     def theme(self, name: str) -> None:
         check(self, A_THEME, theme=name)
         self.change(lambda: self.machine.change_state(theme=THEMES.index(name)))
+
+    @property
+    def copies(self) -> int:
+        """How many times a widget has copied something to the clipboard."""
+        return int(self.machine.part("frame").get()["copies"])
 
     @property
     def clipboard(self) -> str:
@@ -174,8 +186,9 @@ class Desktop(metaclass=Told):
     def step(self, time_ms: int | None = None) -> Frame:
         """Run one frame; then the Python handlers of what happened in it."""
         check("step", A_TIME, time_ms=time_ms)
-        frame = self.machine.step(self.now_ms() if time_ms is None else time_ms)
-        self.last = frame
+        with self._making:
+            frame = self.machine.step(self.now_ms() if time_ms is None else time_ms)
+            self.last = frame
         raised: list[Exception] = []
         for notice in frame.notices:
             node = self.nodes[int(notice["widget"])]

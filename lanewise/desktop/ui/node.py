@@ -280,7 +280,12 @@ def check_style(owner: Node, style: Style) -> None:
         raise ArgumentError(f"{name_of(owner)}: {error}") from None
 
 
+_TRANSPARENT = 0x00FFFFFF
+"""No colour at all; 0 stands for the theme's."""
+
+
 def colours(owner: Node, background: str | None, colour: str | None) -> dict[str, int]:
     """Fields for colours that replace the theme's."""
     check(owner, or_none(COLOUR), background=background, colour=colour)
-    return {name: rgba(text) for name, text in (("background", background), ("foreground", colour)) if text is not None}
+    said = {"background": background, "foreground": colour}
+    return {name: rgba(text) or _TRANSPARENT for name, text in said.items() if text is not None}
