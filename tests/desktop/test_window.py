@@ -294,5 +294,5 @@ def test_a_qt_that_ends_the_process_ends_only_one_that_tries_it(device, monkeypa
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "PySide6", types.ModuleType("PySide6"))
     desktop = ui.Desktop(ui.Window("Test"), width=320, height=240, device=device)
-    with pytest.raises(NoWindowError, match="^no window can be opened: Could not load the plugin xcb$"):
+    with pytest.raises(NoWindowError, match=r"^no window can be opened: Could not load the plugin xcb$"):
         show_window(desktop)
