@@ -296,3 +296,15 @@ def test_a_qt_that_ends_the_process_ends_only_one_that_tries_it(device, monkeypa
     desktop = ui.Desktop(ui.Window("Test"), width=320, height=240, device=device)
     with pytest.raises(NoWindowError, match=r"^no window can be opened: Could not load the plugin xcb$"):
         show_window(desktop)
+
+
+def test_events_count_for_the_frame_that_took_them(device):
+    shown = Shown(device, ui.Field("", capacity=200))
+    for _ in range(100):
+        shown.canvas.submit_event({"event_type": "char", "data": "x", "modifiers": ()})
+    shown.canvas._process_events()
+    before = len(shown.view.stats().latencies)
+    shown.draw()
+    assert len(shown.view.stats().latencies) == before + 64
+    shown.draw()
+    assert len(shown.view.stats().latencies) == before + 100

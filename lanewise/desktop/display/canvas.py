@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from lanewise.desktop import limits
 from lanewise.desktop.display.changes import Changes
 from lanewise.desktop.display.fitting import Fit
 from lanewise.desktop.display.runner import BLINK_SECONDS
@@ -84,7 +85,8 @@ class CanvasView:
             self.canvas.close()
 
     def _draw(self) -> None:
-        started, arrivals, self._arrivals = time.perf_counter(), self._arrivals, []
+        taken = limits.FRAME_EVENTS
+        started, arrivals, self._arrivals = time.perf_counter(), self._arrivals[:taken], self._arrivals[taken:]
         frame = self.desktop.step()
         ended = time.perf_counter()
         self._log.add(started, ended, arrivals)
@@ -118,7 +120,7 @@ class CanvasView:
         if len(key := event.get("key", "")) == 1 and key < " " and "Control" in said["modifiers"]:
             said["key"] = chr(BEFORE_A + ord(key))
         if inputs := read_event(said):  # else it means nothing to a desktop
-            self._arrivals.append(time.perf_counter())
+            self._arrivals += [time.perf_counter()] * len(inputs)
             self.desktop.put_in_line(inputs)
             self.canvas.request_draw()
 
