@@ -1,5 +1,6 @@
 """What people do with the pointer and the keyboard, and what widgets make of it."""
 
+import numpy as np
 import pytest
 from hand import Hand
 
@@ -438,3 +439,51 @@ def test_more_events_than_the_ring_holds_come_in_order_over_many_frames(make):
             hand.send("char", data=letter)
         hand.wait()
     assert field.text == text
+
+
+def test_a_pointer_that_leaves_the_screen_is_over_nothing_any_more(make):
+    button = ui.Button("Here")
+    hand = make(button)
+    hand.settle()
+    before = hand.desktop.pixels()
+    hand.move(*hand.place(button))
+    hand.settle()
+    assert not np.array_equal(hand.desktop.pixels(), before)
+    hand.event("pointer_leave")
+    hand.settle()
+    assert np.array_equal(hand.desktop.pixels(), before)
+
+
+def test_control_with_arrows_goes_by_words(make):
+    field = ui.Field("one two  three", width=200)
+    hand = make(field)
+    hand.click(field)
+    for key, letter in (("Home", "a"), ("ArrowRight", "b"), ("ArrowRight", "c"), ("ArrowLeft", "d")):
+        hand.key(key, *(["Control"] if key != "Home" else []))
+        hand.type(letter)
+    assert field.text == "aoneb dtwoc  three"
+
+
+def test_page_keys_go_through_a_list_by_what_is_seen(make):
+    rows = ui.List([str(number) for number in range(100)], height=120, row_height=20, chosen=0)
+    hand = make(rows)
+    hand.click(rows, 0.5)
+    hand.key("Home")
+    places = []
+    for key in ("PageDown", "PageDown", "PageUp"):
+        hand.key(key)
+        places.append(int(rows.value))
+    assert 3 <= places[0] <= 6
+    assert places == [places[0], 2 * places[0], places[0]]
+
+
+def test_bold_text_is_drawn_bold(make):
+    seen = []
+    for bold in (False, True):
+        label = ui.Label("mmmm", bold=bold, size=30)
+        hand = make(label)
+        hand.settle()
+        x, y, width, height = label.box
+        seen.append(hand.desktop.pixels()[y : y + height, x : x + width, 0].astype(int))
+    dark = [int((255 - one).sum()) for one in seen]
+    assert dark[1] > 1.15 * dark[0]
