@@ -34,6 +34,7 @@ TEXT_CODES = 1 << 18
 MAX_ROWS = 1 << 15
 """Rows of all lists together."""
 IMAGE_PIXELS, NO_PICTURE = 1 << 20, 1
+"""Pixels of all pictures together, and what stands ahead of them, where widgets without one point to."""
 IMAGE_SIDE = (1 << 16) - 1
 """Pixels along a side of a picture: primitives and events have 16 bits for each."""
 CLIPBOARD_CODES = 4096

@@ -444,9 +444,10 @@ class CudaLanes:
         while True:
             device.launch_native(kernel, slots << place.spread, place.group, [block.address])
             left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
-            allowed = min(left, most)
+            of_trial = max(0.0, most - (time.perf_counter() - start))
+            allowed = min(left, of_trial)
             finished = device.finish_or_stop(None if allowed == math.inf else allowed, self._stop_word())
-            if not finished and most < left:
+            if not finished and of_trial < left:
                 return time.perf_counter() - start, False
             taken = int(following.get()[0])
             if not finished:

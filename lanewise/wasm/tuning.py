@@ -282,8 +282,10 @@ class Tuner:
     def _saves(self, left: int, pace: float) -> bool:
         """Whether a whole call in unrolled code, which is most promising, will soon be paid: looks may cost far more
         than is feared."""
-        soon = (_FEARED_UNROLLED - 1) * left * pace <= _SHARE * _PATIENCE and self._ran < _PATIENCE
-        return soon and any(place.unrolled for place in self.known.untried(self._reach)[:1])
+        first = self._first(lambda place: True)
+        if first is None or not first.unrolled or self._ran >= _PATIENCE:
+            return False
+        return (self._feared(first) - 1) * left * pace <= _SHARE * _PATIENCE
 
     def _part(self, place: Placement) -> int:
         return _FOLLOWING * self._reach.slots(place)
@@ -313,18 +315,20 @@ class Tuner:
         return self.known.pace is not None and self._part_trial(rest, self.known.pace) is not None
 
     def _affords(self, place: Placement, lanes: int, left: int, pace: float) -> bool:
-        seen = self._glances.get(place)
-        if seen is not None:
-            feared = _FEARED_SEEN * self.known.ratio(self.known.best()) / seen
-        elif place.unrolled and all(ratio >= 1 for other, ratio in self.known.ratios.items() if other.unrolled):
-            feared = _FEARED_UNROLLED
-        else:
-            feared = _FEARED
+        feared = self._feared(place)
         cost = max(0.0, feared - 1) * lanes * pace
         if _code_of(place) not in self._made:
             cost += self._layout_seconds * (_UNROLLING if place.unrolled else 1)
         in_time = (max(feared, _FEARED) * lanes + left) * pace <= self._within  # ended after that, and run once more
         return in_time and (self._search or cost <= self.known.purse + _SHARE * left * pace)
+
+    def _feared(self, place: Placement) -> float:
+        """How many times as long as in the best placement known a trial of this one may take."""
+        seen = self._glances.get(place)
+        if seen is not None:
+            return _FEARED_SEEN * self.known.ratio(self.known.best()) / seen
+        slower = any(ratio < 1 for other, ratio in self.known.ratios.items() if other.unrolled)
+        return _FEARED if slower or not place.unrolled else _FEARED_UNROLLED
 
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
         """How long the lanes of a turn took, and how long it took before to make code for them."""

@@ -67,6 +67,11 @@ class Case:
     """What runs, of which the word is the last."""
     at: int = AT
 
+    @property
+    def end(self) -> int:
+        """Where it goes on; translated, at what stops it there."""
+        return self.at + 4 * len(self.words)
+
 
 def cases_of(row: Row, count: int, random: np.random.Generator) -> list[Case]:
     """Words of a row with random fields, most of them with addresses in memory."""
@@ -171,9 +176,8 @@ def on_lanewise(cases: list[Case], device: str | Device, translated: bool) -> li
     if translated:
         cpu.translate(SIZE, size - SIZE)
     result = cpu.execute(100 if translated else len(cases[0].words))
-    ends = {f"hlt {case.at + 4 * len(case.words)}": "cycles" for case in cases} if translated else {}
-    stops = zip(result.stop_reasons, result.pcs_per_lane, strict=True)
-    reasons = [ends.get(f"{reason} {pc}", reason) for reason, pc in stops]
+    stops = zip(cases, result.stop_reasons, result.pcs_per_lane, strict=True)
+    reasons = ["cycles" if (reason, pc) == ("hlt", case.end) else reason for case, reason, pc in stops]
     registers, vectors, flags, memory = cpu.registers, cpu.vectors, cpu.flags, cpu.read_memory_all(0, size)
     fpsr, fpcr = cpu.fpsr, cpu.fpcr
     return [

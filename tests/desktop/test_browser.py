@@ -90,15 +90,20 @@ def test_a_press_that_the_browser_takes_away_is_no_click_and_holds_nothing(devic
     asyncio.run(story())
 
 
+async def write_in_field(browser, served):
+    """Open the page, and put the caret into the desktop's field."""
+    await browser.do("Page.navigate", url=served.addresses[-1])
+    await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
+    box = "document.getElementById('screen').getBoundingClientRect()"
+    left, top = await browser.evaluate(f"(({{left, top}}) => [left, top])({box})")
+    x, y, _, _ = served.field.box
+    await browser.click(left + x + 9, top + y + 9)
+
+
 def test_texts_of_input_methods_and_dead_keys_come_when_they_are_whole(device, program):
     async def story():
         async with serving(device) as served, Chromium(program) as browser:
-            await browser.do("Page.navigate", url=served.addresses[-1])
-            await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
-            box = "document.getElementById('screen').getBoundingClientRect()"
-            left, top = await browser.evaluate(f"(({{left, top}}) => [left, top])({box})")
-            x, y, _, _ = served.field.box
-            await browser.click(left + x + 9, top + y + 9)
+            await write_in_field(browser, served)
             await browser.do("Input.insertText", text="ξέ")
             await until(lambda: served.field.text == "ξέ")
             await browser.do("Input.dispatchKeyEvent", type="rawKeyDown", key="Dead", code="Quote")
@@ -117,12 +122,7 @@ def test_texts_of_input_methods_and_dead_keys_come_when_they_are_whole(device, p
 def test_commands_work_on_keyboards_without_latin_letters_and_letters_with_alt_are_not_typed(device, program):
     async def story():
         async with serving(device) as served, Chromium(program) as browser:
-            await browser.do("Page.navigate", url=served.addresses[-1])
-            await browser.wait_for("Number(document.getElementById('screen')?.dataset.messages) > 0")
-            box = "document.getElementById('screen').getBoundingClientRect()"
-            left, top = await browser.evaluate(f"(({{left, top}}) => [left, top])({box})")
-            x, y, _, _ = served.field.box
-            await browser.click(left + x + 9, top + y + 9)
+            await write_in_field(browser, served)
             await browser.type("да")
             await browser.key("q", "KeyQ", "Alt")
             await browser.type("!")

@@ -358,6 +358,14 @@ def test_what_a_viewer_has_not_seen_is_gathered():
     assert screen.pixels[2, 0, 0] == 7
 
 
+async def told(copy):
+    """What the page is told next, besides its pixels."""
+    async with asyncio.timeout(20):
+        while not isinstance((message := await copy.socket.receive()).data, str):
+            await copy.socket.send_json({"event_type": "taken"})
+    return message.json()
+
+
 def test_text_that_is_copied_in_the_next_frame_is_the_text_that_is_told(device):
     async def story():
         async with serving(device, running=False) as served, watching(served) as copy:
@@ -395,13 +403,7 @@ def test_pasted_text_is_typed_and_copied_text_told(device):
             await copy.socket.send_json({"event_type": "key_down", "key": "a", "modifiers": ["Control"]})
             await copy.socket.send_json({"event_type": "key_down", "key": "c", "modifiers": ["Control"]})
             await copy.socket.send_json({"event_type": "copy"})
-            async with asyncio.timeout(20):
-                while True:
-                    message = await copy.socket.receive()
-                    if isinstance(message.data, str):
-                        assert message.json() == {"copied": "Grüße"}
-                        break
-                    await copy.socket.send_json({"event_type": "taken"})
+            assert await told(copy) == {"copied": "Grüße"}
 
     asyncio.run(story())
 
@@ -419,13 +421,7 @@ def test_the_clipboard_of_a_person_stays_where_nothing_was_copied(device):
                     await copy.socket.send_json({"event_type": "key_down", "key": "a", "modifiers": ["Control"]})
                 await copy.socket.send_json({"event_type": "key_down", "key": "c", "modifiers": ["Control"]})
                 await copy.socket.send_json({"event_type": "copy"})
-            async with asyncio.timeout(20):
-                while True:
-                    message = await copy.socket.receive()
-                    if isinstance(message.data, str):
-                        assert message.json() == {"copied": "n"}
-                        break
-                    await copy.socket.send_json({"event_type": "taken"})
+            assert await told(copy) == {"copied": "n"}
 
     asyncio.run(story())
 

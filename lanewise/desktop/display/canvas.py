@@ -175,9 +175,11 @@ def _check_qt() -> None:
     if name is None:
         return
     asked = f"from {name}.QtWidgets import QApplication; QApplication([])"
-    tried = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, text=True, check=False, timeout=_QT_SECONDS
-    )
+    command = [sys.executable, "-c", asked]
+    try:
+        tried = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_QT_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise NoWindowError(f"no window can be opened: {name} did not begin within {_QT_SECONDS} s") from None
     if tried.returncode:
         lines = [line for line in tried.stderr.splitlines() if line.strip()]
         reason = lines[0].removeprefix("qt.qpa.plugin: ").strip() if lines else f"{name} ends at once"

@@ -14,6 +14,21 @@ _STEP = 0.1
 Found = TypeVar("Found")
 
 
+def promised(work: Callable[[], Found]) -> tuple[Future[Found], Callable[[], None]]:
+    """What work will give or raise, and a function that does it, for another thread; not if nobody waits any more."""
+    done: Future[Found] = Future()
+
+    def do() -> None:
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            done.set_result(work())
+        except Exception as error:  # is for who waits
+            done.set_exception(error)
+
+    return done, do
+
+
 class Changes:
     """Makes them, and gives what they give, or raises what they raise, to whoever asked, who waits for it."""
 
@@ -25,14 +40,7 @@ class Changes:
         """Make one."""
         if threading.current_thread() is self._thread:
             return change()
-        done: Future[Found] = Future()
-
-        def do() -> None:
-            try:
-                done.set_result(change())
-            except Exception as error:  # is for who waits
-                done.set_exception(error)
-
+        done, do = promised(change)
         self._post(do)
         while not done.done():
             try:

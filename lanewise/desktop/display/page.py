@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import contextlib
 import json
 import os
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 from aiohttp import WSMsgType, web
 
 from lanewise.desktop import limits
+from lanewise.desktop.display.changes import promised
 from lanewise.desktop.display.runner import Runner
 from lanewise.desktop.display.viewers import Screen, Viewer
 from lanewise.errors import LanewiseError
@@ -184,16 +184,7 @@ class Page:
 
     async def _between_frames(self, work: Callable[[], Found]) -> Found:
         """Have the desktop's thread do something and wait for it: so a viewer has one thing done at a time."""
-        done: concurrent.futures.Future[Found] = concurrent.futures.Future()
-
-        def do() -> None:
-            if not done.set_running_or_notify_cancel():  # the viewer has gone
-                return
-            try:
-                done.set_result(work())
-            except Exception as error:  # is for who waits
-                done.set_exception(error)
-
+        done, do = promised(work)  # which is not done if the viewer has gone
         self.runner.call(do)
         return await asyncio.wrap_future(done)
 

@@ -21,9 +21,9 @@ LARGEST_NUMBER = float(np.finfo(np.float32).max)
 _MEANT = {
     **dict.fromkeys(("left", "right", "top", "bottom"), ("inset",)),
     **dict.fromkeys(("on_change", "on_press", "onclick", "command", "callback"), ("on_click", "on_change")),
-    **dict.fromkeys(("bg", "background_color"), ("background",)),
+    **dict.fromkeys(("bg", "bg_color", "background_color"), ("background",)),
     "min": ("minimum",), "max": ("maximum",), "flex": ("flex_grow",), "order": (), "visible": ("hidden",),
-    "color": ("colour",), "font_size": ("size",), "bg_color": ("background",),
+    "color": ("colour",), "font_size": ("size",),
 }  # fmt: skip
 """Words that other toolkits have, or CSS, and those of this one that stand for them."""
 

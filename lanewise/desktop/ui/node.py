@@ -104,7 +104,8 @@ class Node(metaclass=_Whole):
             if name not in STYLE_WORDS:
                 raise ArgumentError(f"{name_of(self)} has no {name!r}; {nearest(name, _words(type(self)))}")
         if "gap" in said:
-            said = {"row_gap": said["gap"], "column_gap": said.pop("gap"), **said}
+            gap = said.pop("gap")
+            said = {"row_gap": gap, "column_gap": gap, **said}
         self.said = frozenset(said)
         usual = {name: value for name, value in self.style.items() if _OVERRULED.get(name) not in said}
         style = Style(**{**usual, **said})
