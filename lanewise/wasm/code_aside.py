@@ -98,8 +98,6 @@ class CodeAside:
     ) -> None:
         """`placed` gives the build for a placement."""
         self._module, self._index, self._device, self._level, self._placed = module, index, device, level, placed
-        self.ran = 0.0
-        """Seconds that calls have taken."""
         self._making: tuple[dict[Placement, int], Aside] | None = None
         """Placements whose code is being made, each with the number of its build, and how far that is."""
 
@@ -112,7 +110,7 @@ class CodeAside:
             if not over:
                 return
             self._making = None
-        wanted, device = tuner.to_make(self.ran), self._device
+        wanted, device = tuner.to_make(), self._device
         # Without ptxas it is the driver that assembles, in this process and while somebody waits.
         if wanted and find_ptxas() is not None:
             builds = list(dict.fromkeys(map(self._placed, wanted)))

@@ -279,7 +279,6 @@ class CudaLanes:
                     break
                 if tunes:
                     self._tuner.took(turn, seconds, preparing)
-                    self._aside.ran += seconds
             if tunes:
                 self._tuner.save()
                 self._aside.go_on(self._tuner, scalars)

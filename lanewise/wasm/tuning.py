@@ -171,7 +171,7 @@ class Tuner:
         self._saved_purse = self.known.purse
         self._made = {_code_of(self.known.best())}
         self._ran = 0.0
-        """Seconds that lanes of calls took in the best placement known."""
+        """Seconds that runs have taken in this process."""
         self._asked_after = 0.0
         """What runs had taken when code was made beside them last."""
         self._pace: float | None = None
@@ -333,12 +333,12 @@ class Tuner:
     def took(self, turn: Turn, seconds: float, preparing: float = 0.0) -> None:
         """How long the lanes of a turn took, and how long it took before to make code for them."""
         self._made.add(_code_of(turn.placement))
+        self._ran += seconds
         pace = seconds / turn.lanes
         if turn.trial:
             self._tried_out(turn, pace, preparing)
             return
         self.known.purse += _SHARE * seconds
-        self._ran += seconds
         whole, doubt = self._pace is None, self._doubt
         self._pace = self.known.pace = pace
         self._call = (turn.lanes, pace) if whole else None
@@ -393,11 +393,11 @@ class Tuner:
         else:
             self.learn(turn.placement, self._before / pace * self.known.ratio(self.known.best()))
 
-    def to_make(self, ran: float) -> list[Placement]:
-        """What code is worth making beside runs that have taken so many seconds in this process: no short ones."""
-        if ran - self._asked_after < _ASIDE * self._layout_seconds:
+    def to_make(self) -> list[Placement]:
+        """What code is worth making beside runs, if these have taken a while in this process."""
+        if self._ran - self._asked_after < _ASIDE * self._layout_seconds:
             return []
-        self._asked_after = ran
+        self._asked_after = self._ran
         return [place for place in self.known.untried(self._reach) if _code_of(place) not in self._made]
 
     def made(self, places: Sequence[Placement]) -> None:
@@ -412,6 +412,7 @@ class Tuner:
     def ran(self, seconds: float) -> None:
         """Lanes ran for a time that says nothing of how fast they were."""
         self.known.purse += _SHARE * seconds
+        self._ran += seconds
 
     def learn(self, place: Placement, ratio: float) -> None:
         """Note how fast the program is in a placement, as a multiple of the usual one."""

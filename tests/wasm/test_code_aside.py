@@ -105,7 +105,7 @@ def test_a_function_that_is_called_often_is_tried_in_code_that_was_made_meanwhil
 
     monkeypatch.setattr(cuda_lanes, "layout_seconds", lambda size: 1e9)
     monkeypatch.setattr(tuning, "_STEADY", math.inf)  # however busy this machine is
-    monkeypatch.setattr(Tuner, "to_make", lambda tuner, ran: tuner.known.untried(tuner._reach)[:3])
+    monkeypatch.setattr(Tuner, "to_make", lambda tuner: tuner.known.untried(tuner._reach)[:3])
     numbers = np.arange(THREADS, dtype=np.int32)
     with lanes_on_host() as device:
         function = lw.load(MODULE).func("f", device=device)
